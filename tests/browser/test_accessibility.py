@@ -22,9 +22,8 @@ AXE = importlib.resources.files("axe_playwright_python") / "axe.min.js"
 PARTS = (".first .picture .body", ".first .cards", ".first .sure")
 #: On a phone where each drive is faster comes before the curves, of which the first is seen.
 COMPARED = {390: (".first .second .body", ".first .picture .panel svg")}
-#: A report of nothing but sheets begins with its first sheet. A run without sweeps begins with
-#: three small figures, which stand below each other on a phone.
-BEGUN = [name for name in KINDS if name not in ("sheets", "run without sweeps")]
+#: A report of nothing but sheets begins with its first sheet.
+BEGUN = [name for name in KINDS if name != "sheets"]
 
 
 @pytest.fixture(scope="module")

@@ -59,45 +59,45 @@ _FIGURES: Final = (
     ("throughput", ("throughput",), Axis("throughput (IOPS)"), 1.0),
 )
 _WHISKERS: Final = (
-    "Whiskers are 95 % intervals of the mean over the repetitions (Student's t). Overlapping "
-    "whiskers do not say that drives are alike: they are compared two by two, below."
+    "Whiskers are 95 % intervals of the mean over the repetitions (Student's t). Drives whose "
+    "whiskers overlap may still differ: the pairs below compare them repetition by repetition."
 )
 _PAIRED: Final = (
-    "Repetition by repetition, as each has the same random numbers on every drive: how many times "
-    "as good one drive is as the other. A statement is carried where the 95 % interval of the "
-    "ratio leaves out that they are alike. Each interval is for its own row: of twenty rows in "
-    "which drives are alike, one is carried by chance."
+    "How many times as good one drive is as the other. Drives are compared repetition by "
+    "repetition, because each repetition has the same random numbers on every drive. A difference "
+    "is certain if the 95 % interval of the ratio excludes 1. Each interval is for its own row: of "
+    "twenty rows with equal drives, one looks certain by chance."
 )
 _SHARED: Final = (
-    "Drives share a rank where no statement below parts them. Behind \N{PLUS-MINUS SIGN} stands "
-    "the 95 % half-width of the mean."
+    "Drives share a rank if no comparison below separates them. The value after "
+    "\N{PLUS-MINUS SIGN} is the half-width (95 %) of the mean."
 )
-_MEASURED_ONCE: Final = "Measured once: every drive answers this trace the same every time."
+_MEASURED_ONCE: Final = "Measured once: every drive gives the same answer to this trace every time."
 _COMPARED_ONCE: Final = (
-    "How many times as good one drive is as the other under this trace. Both answer the same every "
-    "time, so a difference is carried however small it is: whether it matters is for you to say."
+    "How many times as good one drive is as the other under this trace. Both give the same answer "
+    "every time, so even a small difference is certain. Whether it matters is for you to decide."
 )
 _COMPARED_APART: Final = (
-    "How many times as good one drive is as the other{where}, mean by mean, with what each drive "
-    "varies by itself. A statement is carried where the 95 % interval of the ratio leaves out that "
-    "they are alike. Each interval is for its own row: of twenty rows in which drives are alike, "
-    "one is carried by chance."
+    "How many times as good one drive is as the other{where}. Their means are compared, and each "
+    "drive's own variation counts. A difference is certain if the 95 % interval of the ratio "
+    "excludes 1. Each interval is for its own row: of twenty rows with equal drives, one looks "
+    "certain by chance."
 )
 _VARYING_APART: Final = (
-    "Two drives that both vary from run to run are compared mean by mean instead, with what each "
-    "varies by itself."
+    "For two drives that both vary from run to run, the means are compared instead, and each "
+    "drive's own variation counts."
 )
 _CURVES: Final = (
-    "The further up, the longer requests take; a line that rises steeply to the right has slow "
-    "stragglers behind a good mean. Means over the repetitions; a line ends where fewer than "
+    "Where a line rises steeply to the right, a few requests are much slower than the mean. Lines "
+    "are means over the repetitions. A line ends where fewer than "
     f"{tables.REQUESTS_BEYOND} requests of a repetition are slower. Drives that cannot keep up are "
     "not drawn."
 )
 _NO_SCATTER: Final = 1e-9
 _MOST_CARDS: Final = 3
 _DIVIDED: Final = (
-    "Drives for the rate: by dividing alone. A load that is spread over several drives leaves each "
-    "a shorter queue, so they would answer faster than one."
+    "The number of drives for the rate is a plain division. If the load is spread over several "
+    "drives, each has a shorter queue, so they would answer faster than one."
 )
 
 
@@ -127,7 +127,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
 
 def ranking_table(choice: Choice, asked: Asked) -> Table:
     """Return the drives, best first, as a table of texts for people."""
-    columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
+    columns = ("Drive", "Rank", *(each.metric.label for each in QUALITIES.values()))
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
         cells = [quality_text(each, one) for each in QUALITIES.values()]
@@ -236,7 +236,7 @@ def _statements(choice: Choice, asked: Asked) -> Page:
         exhibits.append(
             Table(
                 "pairs",
-                ("better", "worse", "by how much", "carried"),
+                ("better", "worse", "by how much", "certain"),
                 rows,
                 lead=_compared(able, asked),
                 groups=groups,

@@ -74,7 +74,7 @@ def _workloads(placement: Placement) -> list[str]:
 
 def _bounds(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
     """Yield the limits of a workload; a broken one is marked."""
-    return bounds_text(shared, at, bounds).removeprefix("holds: ")
+    return bounds_text(shared, at, bounds).removeprefix("met: ")
 
 
 def _drives(answer: Mapping[str, Any], placement: Placement) -> list[str]:

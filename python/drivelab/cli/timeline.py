@@ -288,7 +288,7 @@ def _check_record(record_bytes: int, page_bytes: int) -> None:
 def _text(values: Mapping[str, Any]) -> str:
     operations: Sequence[Mapping[str, Any]] = values["operations"]
     units = {operation["unit"] for operation in operations}
-    when = f"over after {format_duration_ns(values['duration_ns'])}"
+    when = f"done after {format_duration_ns(values['duration_ns'])}"
     if values["op"] is None:
         start, end = (format_duration_ns(values[name]) for name in ("from_ns", "to_ns"))
         when = f"from {start} to {end} of the run"

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from drivelab.exhibits.table import Around
 
 Scale = Literal["linear", "log2", "log10", "nines"]
-Role = Literal["data", "guide", "fit", "trace", "band", "cloud", "mean"]
+Role = Literal["data", "guide", "fit", "trace", "band", "cloud", "dots", "mean"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Line:
     role
         ``data`` with markers; ``guide`` thin and dashed (the mean, the 90 % and 110 % lines);
         ``fit`` thin (the least-squares line); ``trace`` without markers, for many values;
-        ``band`` the area between `low` and `high`; ``cloud`` many small dots; ``mean`` hollow
-        markers that no line joins.
+        ``band`` the area between `low` and `high`; ``cloud`` many small dots; ``dots`` markers
+        that no line joins; ``mean`` the same, hollow.
     low, high
         Interval of each y; empty if unknown, NaN for a point without one.
     texts

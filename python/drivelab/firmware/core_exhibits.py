@@ -1,4 +1,4 @@
-"""What is shown of how many cores a drive needs."""
+"""How many cores a drive needs, as exhibits."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _COLUMNS: Final = (
     "cores",
     "clock, MHz",
     "requests/s",
-    "of the flash's, %",
-    "mean latency, us",
-    "firmware of it, us",
+    "share of the flash's, %",
+    "mean latency, µs",
+    "of it in firmware, µs",
     "cores busy, %",
 )
 
@@ -126,7 +126,7 @@ def _figure(found: CoresFound) -> LineFigure:
         )
     ends = (float(clocks[0]), float(clocks[-1]))
     free = found.free.throughput_iops
-    lines.append(Line("flash, firmware free", ends, (free, free), role="guide"))
+    lines.append(Line("flash alone", ends, (free, free), role="guide"))
     lines.append(
         Line(f"{100 * ENOUGH:.0f} % of it", ends, (ENOUGH * free, ENOUGH * free), role="guide")
     )
@@ -141,7 +141,7 @@ def _figure(found: CoresFound) -> LineFigure:
 
 
 def cores_table(found: CoresFound) -> Table:
-    """Lay out what every number of cores reached at every clock."""
+    """Return what every number of cores reached at every clock."""
     rows = tuple(
         (
             one.cores,

@@ -34,12 +34,13 @@ _EMULATED: Final = (
     "measured, so do not compare these errors with the paper's."
 )
 _MEASURED: Final = (
-    "Measured on a board, {board}, with a thread a worker; what else ran there is in the times."
+    "Measured on a board, {board}, with one thread per worker. The times include whatever else ran "
+    "there."
 )
 _SPREAD: Final = (
-    "Firmware on the target, then the flash operations of a request, collection's too, spread "
-    "evenly over {dies} dies. Z-NAND: 12 us a read, 400 us a program; conventional: 150 us and "
-    "2600 us."
+    "An operation is the firmware's time on the target, then the flash operations of a request, "
+    "including those of collection, spread evenly over {dies} dies. Z-NAND takes 12 µs for a read "
+    "and 400 µs for a program; conventional NAND 150 µs and 2,600 µs."
 )
 
 
@@ -66,7 +67,7 @@ def evaluation_report(
         pages=(_predicted(found), _shares(profiles, dies), _profiled(profiles)),
         result=evaluation_values(found),
         subject="firmware",
-        badge=("simulated", "emulated target") if board is None else ("measured", "board"),
+        badge=("simulated", "Emulated target") if board is None else ("measured", "Board"),
         statement=_EMULATED if board is None else _MEASURED.format(board=board_name(board)),
     )
 
@@ -87,7 +88,7 @@ def headline(found: Evaluation) -> str:
 
 
 def errors_table(found: Evaluation) -> Table:
-    """Lay errors out: a row a workload, a column a model, means at the end."""
+    """Return the errors: one row per workload, one column per model, means at the end."""
     models = list(found.by_model)
     labels = [each.workload for each in found.by_model[models[0]].errors]
     rows: list[tuple[Cell, ...]] = [
@@ -104,7 +105,7 @@ def errors_table(found: Evaluation) -> Table:
 
 
 def overall_table(found: Evaluation) -> Table:
-    """Lay out what is told of all workloads together: a row a model."""
+    """Return the errors over all workloads: one row per model."""
 
     def percent(ratio: float | None) -> float | None:
         return None if ratio is None else 100 * ratio
@@ -125,13 +126,20 @@ def overall_table(found: Evaluation) -> Table:
     return Table(
         "overall",
         (
-            *("model", "mean, %", "at most, %", "a record, %", "p99, %", "with Z-NAND, %"),
-            f"off, s of {seconds:.1f}",
+            *(
+                "model",
+                "mean, %",
+                "largest, %",
+                "per record, %",
+                "99 % latency, %",
+                "with Z-NAND, %",
+            ),
+            f"total, s (of {seconds:.1f} s)",
         ),
         rows,
         title="Errors over all workloads",
-        note="A record's own error is that of 1000 requests. With Z-NAND: the time of flash "
-        "operations for the host is added to both, as in the paper.",
+        note="Per record: the mean error of records, which are 1,000 requests each. With Z-NAND: "
+        "the time of the host's flash operations is added to both values, as in the paper.",
     )
 
 
@@ -148,8 +156,8 @@ def _predicted(found: Evaluation) -> Page:
         _one_axis("error of the mean time", bars),
         tuple(found.by_model),
         bars,
-        note="Each workload is predicted by a model of all others, but by static, which learns "
-        "nothing; the best first.",
+        note="Each workload is predicted by a model of all other workloads, except by static, "
+        "which learns nothing. The best model comes first.",
         source="Lee et al. 2021, figure 2a",
     )
     exhibits = (figure, overall_table(found), errors_table(found))
@@ -157,7 +165,7 @@ def _predicted(found: Evaluation) -> Page:
 
 
 def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
-    """Show how far the best model is off each workload, and what firmware takes."""
+    """Show the best model's error for each workload, and the firmware's share."""
     best = found.by_model[found.best]
     bars = tuple((each.workload, (each.ratio,), (None,)) for each in best.errors)
     figure = BarFigure(
@@ -171,8 +179,8 @@ def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
     flash = FLASHES[0]
     share = float(np.mean([operation_share(each, flash, dies).ratio for each in profiles]))
     cards = (
-        Card("Off on average", f"{100 * best.ratio:.1f} %", said=f"{found.best}, unseen workloads"),
-        Card("At most", f"{100 * best.worst.ratio:.1f} %", said=best.worst.workload),
+        Card("Mean error", f"{100 * best.ratio:.1f} %", said=f"{found.best}, unseen workloads"),
+        Card("Largest error", f"{100 * best.worst.ratio:.1f} %", said=best.worst.workload),
         Card(
             "Firmware's share of an operation",
             f"{100 * share:.0f} %",
@@ -180,17 +188,17 @@ def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
         ),
     )
     cautions = tuple(
-        Caution("Something is missing", f"{text[:1].upper()}{text[1:]}.") for text in found.cautions
+        Caution("Left out", f"{text[:1].upper()}{text[1:]}.") for text in found.cautions
     )
     sure = (
-        f"How sure: each of the {len(best.errors)} workloads was predicted by a model of all "
-        "others, which had not seen it."
+        f"How sure: each of the {len(best.errors)} workloads was predicted by a model of all the "
+        "others."
     )
     return First(headline(found), (figure,), Cards(cards), sure, cautions)
 
 
 def _one_axis(label: str, bars: Sequence[tuple[str, tuple[float, ...], tuple[None, ...]]]) -> Axis:
-    """Return the axis that all panels share: a bar is as long in one as in another."""
+    """Return the axis that all panels share, so that bars can be compared."""
     return Axis(label, quantity="share", also=(max(max(values) for _, values, _ in bars),))
 
 
@@ -216,7 +224,9 @@ def _shares(profiles: Sequence[Profiled], dies: int) -> Page:
         note=_SPREAD.format(dies=dies),
         source="Lee et al. 2021, figure 1",
     )
-    said = " and ".join(f"{100 * ratio:.0f} % with {name}" for name, ratio in mean.items())
+    said = " and ".join(
+        f"{100 * ratio:.0f} % of an operation with {name}" for name, ratio in mean.items()
+    )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             each.label,
@@ -229,9 +239,9 @@ def _shares(profiles: Sequence[Profiled], dies: int) -> Page:
         "operations",
         ("workload", "firmware, us", *(f"{flash.name}, us" for flash in FLASHES)),
         rows,
-        title="Firmware and flash, a request",
+        title="Time of a request in firmware and flash",
     )
-    lead = Text((f"Firmware is {said} of an operation, mean over the workloads.",), leads=True)
+    lead = Text((f"Firmware takes {said}, on average over the workloads.",), leads=True)
     return Page("What firmware takes of an operation", (lead, figure, table), anchor="share")
 
 
@@ -260,6 +270,6 @@ def _profiled(profiles: Sequence[Profiled]) -> Page:
             *("target high, us", "target over host", "pages moved"),
         ),
         tuple(rows),
-        title="Time of a request in the firmware, and pages that collection moves for it",
+        title="Time of a request in the firmware, and pages that collection moved for it",
     )
     return Page("What was profiled", (table,), anchor="profiled")

@@ -5,8 +5,8 @@ they are. `PAGES` lists the rest: details first, then how and where the run was 
 in it turns a run's data into one or more exhibits. To add an exhibit, write a function and list it
 there.
 
-A run without curves begins with the first of `PICTURES` that it has; the page does not repeat it
-below. A warning about one exhibit stands with it; warnings about every number come first.
+A run without curves begins with a dot for every workload. A warning about one exhibit stands with
+it; warnings about every number come first.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from drivelab.campaign.exhibits.cautions import figure_cautions, measurement_cautions
-from drivelab.campaign.exhibits.first_figures import latency_throughput, sizes_by_pattern
+from drivelab.campaign.exhibits.first_figures import (
+    every_workload,
+    latency_throughput,
+    sizes_by_pattern,
+)
 from drivelab.campaign.exhibits.identity import identity
 from drivelab.campaign.exhibits.latency import tails
 from drivelab.campaign.exhibits.sweep_figures import missing_reason, one_drive
 from drivelab.campaign.exhibits.sweeps import sweep_table
 from drivelab.campaign.exhibits.workloads import all_workloads
-from drivelab.exhibits import CellFigure, First, LineFigure, Multiples, Page, Report, Text, WhatIf
-from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.exhibits import CellFigure, First, LineFigure, Page, Report, Text, WhatIf
+from drivelab.exhibits.quantities import PROVENANCE, listed
 from drivelab.exhibits.table import Around
 from drivelab.models.exhibits.accuracy import (
     BEST_SO,
@@ -101,7 +105,15 @@ def curves(run: RunData) -> list[Exhibit]:
         )
     )
     adjective = PROVENANCE[run.kind].adjective
-    return [intro, *one_drive(sweep_table(run.measurements), adjective, missing_reason(run))]
+    reason = missing_reason(run)
+    found = one_drive(sweep_table(run.measurements), adjective, reason)
+    # A run without sweeps may have a few of their points by chance, which are not a curve.
+    drawn = [one for one in found if one.figures and (run.parts.sweeps or not one.cautions)]
+    others = [f"{one.title} ({one.source})" for one in found if one not in drawn]
+    if not others:
+        return [intro, *drawn]
+    left_out = Text((f"Not drawn, because {reason}: {listed(others)}.",))
+    return [intro, *drawn, left_out] if drawn else [left_out]
 
 
 def how_good(run: RunData) -> list[Exhibit]:
@@ -126,8 +138,6 @@ PAGES: Final = (
     Part("workloads", "All workloads", (all_workloads,)),
     Part("identity", "What was {adjective}, and how", (who,)),
 )
-#: Pictures of a drive's performance by name, the most telling first; for runs without curves.
-PICTURES: Final = ("sweep-3", "sweep-5", "percentiles", "predicted")
 
 
 def campaign_report(run: RunData) -> Report:
@@ -136,7 +146,7 @@ def campaign_report(run: RunData) -> Report:
     sweeps = sweep_table(run.measurements)
     limits = {**figure_cautions(run, sweeps), **model_figure_cautions(run)}
     shown = [_shown(part, run) for part in PAGES]
-    pictures: list[LineFigure | CellFigure | Multiples] = [
+    pictures: list[LineFigure | CellFigure] = [
         picture
         for picture in (
             latency_throughput(sweeps, provenance.adjective),
@@ -145,8 +155,8 @@ def campaign_report(run: RunData) -> Report:
         if picture is not None
     ]
     if not pictures:
-        pictures = _pictures(shown)
-        shown = [[one for one in exhibits if one not in pictures] for exhibits in shown]
+        dots = every_workload(run.measurements, provenance.adjective)
+        pictures = [] if dots is None else [dots]
     pictures = [_limited(picture, limits) for picture in pictures]
     shown = [[_limited(one, limits) for one in exhibits] for exhibits in shown]
     # Warnings about exhibits that this run does not have.
@@ -196,17 +206,6 @@ def _limited(exhibit: _Shown, limits: dict[str, list[Caution]]) -> _Shown:
     found = limits.pop(getattr(exhibit, "name", ""), [])
     # `replace` keeps the class; mypy sees only `Around`.
     return cast("_Shown", replace(exhibit, cautions=(*found, *exhibit.cautions)))
-
-
-def _pictures(shown: Sequence[Sequence[Exhibit]]) -> list[LineFigure | CellFigure | Multiples]:
-    """Return, in a list, the exhibit that begins a page without curves; empty if none can."""
-    found = {
-        one.name: one
-        for exhibits in shown
-        for one in exhibits
-        if isinstance(one, Multiples) and one.figures
-    }
-    return [*[found[name] for name in PICTURES if name in found][:1]]
 
 
 #: Source of the models.

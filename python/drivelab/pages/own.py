@@ -76,7 +76,8 @@ def own_report(found: FittedTable) -> Report:
     targets = ", ".join(model.targets)
     picture, *others = exhibits.predictions_figures(found)
     # Of several targets, only as many as fit on a phone.
-    shown = replace(picture, figures=picture.figures[:1], columns=1, title=_title_of(picture))
+    untitled = (replace(picture.figures[0], title=""),)
+    shown = replace(picture, figures=untitled, columns=1, title=_title_of(picture))
     rest = replace(picture, name=f"{picture.name}-others", figures=picture.figures[1:])
     pages = [
         Page(

@@ -1,4 +1,4 @@
-"""The page of a placement: what lies where, how full drives are, what was predicted."""
+"""The page of a placement: what goes where, how full drives are, what was predicted."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from drivelab.place.placing import Placement, Shared
 
 _PREDICTED: Final = (
-    "Predicted is from pairs: each two workloads that may share a drive were run side by side. "
-    "Simulated are all workloads of a drive together. The bounds are judged by what was simulated."
+    "Predicted: from pairs of workloads that may share a drive, each pair simulated alone. "
+    "Simulated: all workloads of a drive together. Limits are checked against the simulated values."
 )
 _USED: Final = (
-    "Utilisation: the share that a drive's workloads take of what it could serve of each alone, "
-    "added up. Workloads that wait for the drive take what is left and count as nothing. The "
-    "dashed line is the bound."
+    "Utilisation: each workload's rate over the rate that the drive could serve of it alone, added "
+    "up. Workloads that wait for the drive take what is left, and count as 0. The dashed line is "
+    "the limit."
 )
 _CAPACITY: Final = "Capacity used: the share of the drive's capacity that its workloads take."
 _ALONE: Final = (
-    "What every workload did alone on each kind of drive. The 99 % latencies are of all its "
+    "What every workload did alone on each kind of drive. The 99 % latency is that of all its "
     "requests."
 )
 
@@ -98,7 +98,7 @@ def _first(placement: Placement) -> First:
     sure = [proof_text(placement)] if placement.holds else []
     agreement = agreement_text(placement)
     sure += [] if agreement is None else [agreement]
-    cautions = tuple(Caution("A bound is broken", text) for text in broken_texts(placement))
+    cautions = tuple(Caution("A limit is not met", text) for text in broken_texts(placement))
     cautions += tuple(Caution("Few requests", text) for text in few_texts(placement))
     what = headline(placement)
     return First(what, (_used(placement),), Cards(tuple(cards)), " ".join(sure), cautions)
@@ -128,7 +128,7 @@ def _where(placement: Placement) -> Table:
             )
     return Table(
         "placement",
-        ("workload", "space", "mean latency", "99 % latency", "throughput", "bounds"),
+        ("workload", "space", "mean latency", "99 % latency", "throughput", "limits"),
         tuple(rows),
         title=f"{total_text(plan, [each.placed for each in placement.drives])}",
         groups=tuple(groups),
@@ -145,10 +145,10 @@ def bounds_text(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
         return "does not keep up"
     if broken:
         name, (asked, _) = next(iter(broken.items()))
-        return f"broken: {_bound_text(name, asked)}"
+        return f"not met: {_bound_text(name, asked)}"
     if not bounds:
         return NOTHING
-    return f"holds: {', '.join(_bound_text(name, value) for name, value in bounds.items())}"
+    return f"met: {', '.join(_bound_text(name, value) for name, value in bounds.items())}"
 
 
 _SHORT: Final = {
@@ -232,7 +232,8 @@ def _off(predicted: float, simulated: float) -> str:
     error = predicted / simulated - 1
     if abs(error) < 0.0005:
         return "0 %"
-    return f"{'+' if error > 0 else '-'}{share_text(abs(error))}"
+    sign = "+" if error > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{share_text(abs(error))}"
 
 
 def _alone(placement: Placement) -> Page:
@@ -255,7 +256,7 @@ def _alone(placement: Placement) -> Page:
             broken = one.broken(demand)
             if one.keeps_up and broken:
                 name, (asked, _) = next(iter(broken.items()))
-                said = f"broken: {_bound_text(name, asked)}"
+                said = f"not met: {_bound_text(name, asked)}"
             rows.append(
                 (
                     demand.name,
@@ -275,7 +276,7 @@ def _alone(placement: Placement) -> Page:
         right=True,
         saved=(),
     )
-    return Page("Every workload by itself", (table,), anchor="alone")
+    return Page("Every workload alone", (table,), anchor="alone")
 
 
 def _asked(placement: Placement) -> Table:
@@ -289,7 +290,7 @@ def _asked(placement: Placement) -> Table:
         )
         for demand in placement.plan.demands
     )
-    return Table("asked", ("workload", "what it sends", "space", "bounds"), rows, saved=())
+    return Table("asked", ("workload", "what it sends", "space", "limits"), rows, saved=())
 
 
 def _facts(
@@ -306,7 +307,7 @@ def _facts(
     return (
         ("Plan", name),
         ("Least", {"cost": "price", "watts": "watts", "latency": "mean latency"}[plan.objective]),
-        ("Bounds of the whole", ", ".join(limits)),
+        ("Limits for all drives", ", ".join(limits)),
         ("Pool", ", ".join(offers)),
         ("Each measurement", f"{seconds:.3g} s of the drive's time, after a tenth of that"),
         ("Seed", str(seed)),

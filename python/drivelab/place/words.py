@@ -171,9 +171,9 @@ def agreement_text(placement: Placement) -> str | None:
     size, error, at = max(errors)
     side = "above" if error > 0 else "below"
     return (
-        f"Predicted mean latencies are within {share_text(size)} of the simulated ones where "
-        f"three or more share a drive; furthest is {placement.plan.demands[at].name}, predicted "
-        f"{share_text(size)} {side}."
+        f"Where three or more workloads share a drive, predicted mean latencies are within "
+        f"{share_text(size)} of the simulated ones; the largest difference is that of "
+        f"{placement.plan.demands[at].name}, predicted {share_text(size)} {side}."
     )
 
 
@@ -202,7 +202,7 @@ def few_texts(placement: Placement) -> list[str]:
     longer = "--seconds makes every measurement longer."
     if any(each.ends_unknown or each.lasting_ns is not None for each in demands):
         longer = "--seconds makes every measurement longer, up to the length of the shortest trace."
-    return [f"Few requests were counted of {counted}. Their {rough} are rough. {longer}"]
+    return [f"Few requests were counted ({counted}). Their {rough} are rough. {longer}"]
 
 
 def obstacle_texts(placement: Placement) -> list[str]:

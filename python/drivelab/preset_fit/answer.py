@@ -83,8 +83,8 @@ def headline(fitted: Fitted) -> str:
     return (
         f"On {len(fitted.run.held_out.workloads)} workloads that were not used for the fit, the "
         f"simulated drive is off by {share_text(fitted.after.mean)} in the mean latency and "
-        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} as it was "
-        f"by {share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
+        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} unchanged is "
+        f"off by {share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
     )
 
 
@@ -99,8 +99,8 @@ def cautions(fitted: Fitted) -> list[str]:
         )
     if edge := [one.parameter.name for one in fitted.values if one.is_at_edge]:
         found.append(
-            f"At the end of what is searched, a twentieth or twenty times: {listed(edge)}. The "
-            "base preset is far from this drive: try another --base."
+            f"At the end of its range, a twentieth or twenty times the base value: {listed(edge)}. "
+            "The base preset is far from this drive: try another --base."
         )
     if unknown := [one.parameter.name for one in fitted.values if not one.is_determined]:
         rest = ", with the rest fitted to them" if len(fitted.values) > 1 else ""
@@ -167,8 +167,8 @@ def value_table(fitted: Fitted) -> Table:
         ("value", "base preset", "fitted", "95 % interval"),
         rows,
         right=True,
-        note="An interval is by profile likelihood: within it everything else can be fitted so "
-        "that the simulation is as close as chance allows.",
+        note="Intervals are by profile likelihood: for every value inside, the other values can be "
+        "fitted so that the simulation is as close to the drive as chance allows.",
     )
 
 

@@ -64,10 +64,11 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
             (
                 Multiples(
                     "held-out",
-                    "Simulated against measured, workloads that were held out",
+                    "Simulated against measured, held-out workloads",
                     _scatters(fitted),
                     columns=2,
-                    note="Dashed: twice and half of what was measured.",
+                    note="On the solid line both are equal. Dashed: twice and half the measured "
+                    "value.",
                 ),
             ),
             _first_numbers(fitted),
@@ -95,11 +96,17 @@ def _first_numbers(fitted: Fitted) -> Cards:
             Card(
                 f"{name} off by",
                 share_text(getattr(fitted.after, of)),
-                said=f"{fitted.base.reference} as it was: {before}{again}",
+                said=f"{fitted.base.reference} unchanged: {before}{again}",
             )
         )
     count = len(fitted.run.held_out.workloads)
-    cards.append(Card("Held out", f"{count:,} workloads", said="not used for the fit"))
+    cards.append(
+        Card(
+            "Held out",
+            f"{count:,} workloads",
+            said="judge the result, and were not used for the fit",
+        )
+    )
     return Cards(tuple(cards))
 
 
@@ -110,7 +117,7 @@ def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
     rows = (
         (f"{fitted.run.drive}, measured a second time", fitted.repeated),
         ("the twin", fitted.after),
-        (f"{fitted.base.reference} as it was", fitted.before),
+        (f"{fitted.base.reference} unchanged", fitted.before),
     )
     return (
         Table(
@@ -118,8 +125,8 @@ def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
             ("differs from the first measurement", "mean latency", "99 % latency"),
             tuple((name, share_text(one.mean), share_text(one.p99)) for name, one in rows),
             right=True,
-            note="Mean relative differences over the workloads that were held out. A twin cannot "
-            "be expected to be closer to the drive than the drive is to itself.",
+            note="Mean relative differences over the held-out workloads. A twin cannot be expected "
+            "to be closer to the drive than the drive is to itself.",
         ),
     )
 
@@ -154,12 +161,12 @@ def _facts(fitted: Fitted, preset: str) -> Facts:
     return Facts(
         "",
         (
-            ("measured", run.drive),
-            ("run", str(run.path)),
-            ("base preset", fitted.base.reference),
-            ("preset written", preset),
-            ("fitted to", f"{len(run.fitted.workloads)} workloads"),
-            ("held out", f"{len(run.held_out.workloads)} workloads"),
-            ("simulations of all workloads", f"{fitted.simulations:,}"),
+            ("Measured drive", run.drive),
+            ("Run", str(run.path)),
+            ("Base preset", fitted.base.reference),
+            ("Fitted preset", preset),
+            ("Fitted to", f"{len(run.fitted.workloads)} workloads"),
+            ("Held out", f"{len(run.held_out.workloads)} workloads"),
+            ("Simulations of all workloads", f"{fitted.simulations:,}"),
         ),
     )

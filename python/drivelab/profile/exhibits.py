@@ -1,4 +1,4 @@
-"""What a sequentiality profile shows: access times over size, and what order is worth."""
+"""What a sequentiality profile shows: access times, and how much faster sequential access is."""
 
 from __future__ import annotations
 
@@ -74,19 +74,19 @@ def profile_report(
     """
     provenance = PROVENANCE[kind]
     times, worth = profile_figures(found, kind)
-    told = tuple(Caution(seen=f"{line[0].upper()}{line[1:]}.") for line in cautions)
+    warned = tuple(Caution(seen=f"{line[0].upper()}{line[1:]}.") for line in cautions)
     return Report(
         drive,
         first=First(
-            "How much faster requests in order are than the same requests at random places, "
+            "How much faster sequential requests are than the same requests at random places, "
             f"{provenance.adjective}.",
             (_first_figure(worth),),
             _first_numbers(found),
             _how_sure(found),
-            told,
+            warned,
         ),
         pages=(
-            Page("Reads and writes apart", (worth, times), anchor="figures"),
+            Page("Reads and writes separately", (worth, times), anchor="figures"),
             *(
                 [Page("Whether an optimisation pays", (_answers(answers),), anchor="pays")]
                 if answers
@@ -118,7 +118,7 @@ def profile_figures(found: Profile, kind: str) -> tuple[Multiples, Multiples]:
         ),
         Multiples(
             "worth",
-            "Throughput in order over throughput at random",
+            "Sequential throughput over random throughput",
             tuple(_ratios(ratios, direction) for direction in directions),
             columns=2,
             saved=(ratios,),
@@ -127,7 +127,7 @@ def profile_figures(found: Profile, kind: str) -> tuple[Multiples, Multiples]:
 
 
 def _first_figure(worth: Multiples) -> LineFigure:
-    """Put the ratios of both directions on one pair of axes; intervals stand in the next figure."""
+    """Put the ratios of both directions on one pair of axes; the next figure has the intervals."""
     figures = [figure for figure in worth.figures if isinstance(figure, LineFigure)]
     also = tuple(value for figure in figures for value in figure.y.also)
     highest = max(y for figure in figures for line in figure.lines for y in line.y)
@@ -141,7 +141,11 @@ def _first_figure(worth: Multiples) -> LineFigure:
         "ratios",
         worth.title,
         _SIZES,
-        Axis("in order / at random", "log10" if highest > _LARGE_RATIO else "linear", also=also),
+        Axis(
+            "sequential / random throughput",
+            "log10" if highest > _LARGE_RATIO else "linear",
+            also=also,
+        ),
         # In ink: a fit has the colour of the second series.
         (*lines, *(replace(line, role="guide") for line in figures[0].lines if line.role == "fit")),
         saved=worth.saved,
@@ -149,14 +153,14 @@ def _first_figure(worth: Multiples) -> LineFigure:
 
 
 def _first_numbers(found: Profile) -> Cards:
-    """Give, of each direction, from where to where its ratios go."""
+    """Return the range of the ratios of reads and of writes."""
     return Cards(
         tuple(
             Card(
-                f"{direction.title()}s in order over {direction}s at random",
+                f"Sequential over random {direction}s",
                 f"{ratios.least:.2f}{TIMES}",
                 f"{ratios.most:.2f}{TIMES}",
-                f"{ratios.mean:.2f}{TIMES} in the mean over the sizes",
+                f"{ratios.mean:.2f}{TIMES} on average over the sizes",
             )
             for direction, ratios in found.ratios.items()
         )
@@ -170,12 +174,12 @@ def _how_sure(found: Profile) -> str:
         if ratios.half_width_ratio is not None
     ]
     if not known:
-        return "How sure: nobody knows, because nothing was repeated (--repetitions)."
-    return f"How sure: each ratio of {listed(known)}, median over the sizes (95 %)."
+        return "How sure: unknown, because nothing was repeated (--repetitions)."
+    return f"How sure: ratios of {listed(known)} (95 % interval, median over the sizes)."
 
 
 def _times(times: Table, direction: str, adjective: str) -> LineFigure:
-    """Show access times in order and at random, and those that were measured where not all were.
+    """Show sequential and random access times, and the measured ones if not all were measured.
 
     `adjective` says what the latter are, measured or simulated.
     """
@@ -264,5 +268,5 @@ def _line(label: str, rows: Sequence[Row], column: str) -> Line:
 
 
 def _key(cell: Cell) -> float | None:
-    """Return what a cell is sorted by; where it is empty, by nothing."""
+    """Return what a cell is sorted by; None if it is empty."""
     return float(cell) if isinstance(cell, int | float) else None

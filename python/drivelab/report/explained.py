@@ -15,19 +15,25 @@ if TYPE_CHECKING:
 _COMMAND: Final = re.compile(r"`([^`<>]+)`")
 # An option of the command line: a browser would break the line after its dashes.
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+# A name with hyphens and a digit, such as sas-15k: a browser would break the line after a hyphen.
+_NAME: Final = re.compile(
+    r"(?<![\w:/.#&;-])(?:[a-z]+:)?(?=[a-z]*[\w.-]*\d)[A-Za-z]\w*(?:[.-]\w+)*-\w+(?:[.-]\w+)*(?![\w/-])"
+)
+#: Longer names would not fit on a phone.
+_LONGEST_NAME: Final = 28
 _NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
 # Terms inside commands and elements are not explained.
 _SET: Final = re.compile(r"(<code>.*?</code>|<[^>]+>)")
 
 
 def kept_together(text: str) -> Markup:
-    """Prevent line breaks between a number and its unit, and inside a command-line option."""
-    return Markup(_options_kept(_units_kept(text)))  # noqa: S704 - escaped there
+    """Prevent line breaks between a number and its unit, in an option, and in a short name."""
+    return Markup(_names_kept(_units_kept(text)))  # noqa: S704 - escaped there
 
 
 def said(text: str) -> Markup:
     """Set text between back quotes as a command."""
-    return Markup(_options_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
+    return Markup(_names_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
 
 
 class Words:
@@ -64,5 +70,9 @@ def _units_kept(text: str) -> str:
     return str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)))
 
 
-def _options_kept(escaped: str) -> str:
-    return _OPTION.sub(r'<span class="kept">\g<0></span>', escaped)
+def _names_kept(escaped: str) -> str:
+    return _NAME.sub(_short_kept, _OPTION.sub(r'<span class="kept">\g<0></span>', escaped))
+
+
+def _short_kept(name: re.Match[str]) -> str:
+    return name[0] if len(name[0]) > _LONGEST_NAME else f'<span class="kept">{name[0]}</span>'

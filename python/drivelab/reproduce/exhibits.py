@@ -3,7 +3,7 @@
 ::
 
     claims, or columns named `published_x` and `x` of the tables ──> pairs, by unit
-    pairs ──> the first picture, the typical distance         claims, orderings ──> what holds
+    pairs ──> the first picture, the typical distance         claims, orderings ──> what is true
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ _UNITS: Final = {
     "r2": "R2",
 }
 _NO_UNIT: Final = "number"
+#: Headings of columns that are not their names.
+_HEADS: Final = {"holds": "true"}
 # A picture of fewer says little of a paper.
 _FEW_PAIRS: Final = 3
 _MOST_PANELS: Final = 4
@@ -88,7 +90,7 @@ def reproduction_report(found: Reproduction) -> Report:
         pages.insert(0, Page("In other units", (replace(others, saved=()),), anchor="units"))
     statements = tuple(map(_shown, found.statement_tables()))
     if statements:
-        pages.append(Page("What must hold", statements, anchor="claims"))
+        pages.append(Page("Claims", statements, anchor="claims"))
     said: list[Exhibit] = [Text(found.quoted)] if found.quoted else []
     if found.drawings:
         names = ", ".join(sorted(found.drawings))
@@ -152,7 +154,7 @@ def _unit_of(column: str) -> str:
 
 
 def _panels(pairs: Sequence[_Pair]) -> list[ScatterFigure]:
-    """Draw pairs against each other, a panel for each unit, that with most of them first."""
+    """Draw pairs against each other, one panel per unit, the unit with most pairs first."""
     by_unit: dict[str, list[_Pair]] = {}
     for pair in pairs:
         by_unit.setdefault(pair.unit, []).append(pair)
@@ -181,7 +183,7 @@ def _picture(panel: ScatterFigure) -> Multiples:
 
 
 def _numbers(found: Reproduction, pairs: Sequence[_Pair]) -> Cards:
-    """Say how much holds, and how far numbers are from the published ones."""
+    """Say how many claims are true, and how far numbers are from the published ones."""
     count = len(found.statements)
     held = count - len(found.failures)
     orderings = len(found.orderings)
@@ -203,7 +205,7 @@ def _numbers(found: Reproduction, pairs: Sequence[_Pair]) -> Cards:
 
 
 def _shown(table: Table) -> Table:
-    """Head a table as people read it; the file keeps the names of columns."""
+    """Return a table with headings for people; its file keeps the names of columns."""
     places = [place for place, name in enumerate(table.columns) if name == "holds"]
     rows = tuple(
         tuple(_truth(cell) if place in places else cell for place, cell in enumerate(row))
@@ -211,7 +213,7 @@ def _shown(table: Table) -> Table:
     )
     return replace(
         table,
-        columns=tuple(name.replace("_", " ") for name in table.columns),
+        columns=tuple(_HEADS.get(name, name).replace("_", " ") for name in table.columns),
         rows=rows,
         title=table.title or table.name.replace("_", " ").capitalize(),
         saved=(table,),

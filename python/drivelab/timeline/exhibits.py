@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 _WORDS: Final = {**WORDS, "cell": "cell", "wait_unit": "waits for its unit"}
 # Up to this many lanes are drawn at full size on the first screen.
 _FEW_LANES: Final = 10
-_EVERY_BAR: Final = "every bar is one operation of the simulator, none is a mean."
+_EVERY_BAR: Final = "each bar is one operation in the simulator, not a mean."
 _OF_A_REQUEST: Final = (
-    "One request of an idle drive: in a run requests wait for each other, and collection works "
-    "between them."
+    "The drive is idle and gets one request. In a run, requests wait for each other, and "
+    "collection works between them."
 )
-_OF_A_SPAN: Final = "A short span of one run: elsewhere in it, or with another seed, it differs."
+_OF_A_SPAN: Final = (
+    "This is a short span of one run. Other spans, and runs with other seeds, look different."
+)
 _AT_THE_START: Final = (
-    "The first moments of a run, which finds an idle drive: what comes later differs."
+    "These are the first moments of a run, which begins with an idle drive. Later ones look "
+    "different."
 )
 
 
@@ -67,7 +70,7 @@ def timeline_report(
     overview = replace(
         figure,
         name=f"{figure.name}-overview",
-        title="When what works",
+        title="What works when",
         x=replace(figure.x, label=axis),
         note=f"{more[:1].upper()}{more[1:]}." if more else "",
         saved=() if is_large else figure.saved,
@@ -97,8 +100,8 @@ def _numbers(table: Table) -> Cards:
     return Cards(
         (
             Card("Flash operations", f"{count:,}", said=_operations(rows)),
-            Card("Units at work", f"{len(set(table.column('unit'))):,}"),
-            Card("Most of their time", longest, said=", ".join(others)),
+            Card("Units in use", f"{len(set(table.column('unit'))):,}"),
+            Card("Longest stage", longest, said=", ".join(others)),
         )
     )
 

@@ -226,5 +226,5 @@ def describe(op: str, record_bytes: int, operations: int, end_ns: int) -> str:
     noun = "flash operation" if operations == 1 else "flash operations"
     return (
         f"{op} of {format_size(record_bytes)}, {operations} {noun}, "
-        f"over after {format_duration_ns(end_ns).replace('us', 'µs')}"
+        f"done after {format_duration_ns(end_ns).replace('us', 'µs')}"
     )

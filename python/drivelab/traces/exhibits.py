@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
 
 STATEMENT: Final = (
-    "Somebody recorded these requests. They show what was asked for, and nothing about what "
-    "another drive would do."
+    "These requests were recorded. They show what was asked for, not what another drive would do."
 )
 _AT_ONCE: Final = "All requests arrive at the same time."
 _DEVICE_MAPS: Final = 4
@@ -105,7 +104,9 @@ def _cards(trace: Characterization) -> Cards:
     least, most = figures.peak_rates(trace)
     mean = number_text(trace.requests_per_second or 0.0)
     burst = trace.found["arrivals"]["gap_cv"]
-    variation = "" if burst is None else f"; variation of the times between requests {burst:.3g}"
+    variation = (
+        "" if burst is None else f"; times between requests vary by {burst:.3g} of their mean"
+    )
     columns = trace.windows
     cards = [
         Card(
@@ -227,7 +228,7 @@ def _identity(trace: Characterization) -> Facts:
         ("Window", time_text(trace.window_ns or 0)),
         ("Found while reading", "; ".join(finding_lines(checks)) or "nothing wrong"),
         (
-            "In order",
+            "Sequential, strided",
             "A request is sequential if it begins at the end of one of the 32 streams of its "
             "device and direction that were used last. It is strided if its distance from a "
             "stream's end is that between the stream's last two requests.",

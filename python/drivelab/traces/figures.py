@@ -41,7 +41,7 @@ def heat_figure(
         title,
         Axis(f"time ({time.name})"),
         Axis(f"address ({place.name})"),
-        Axis("requests a cell", "log10"),
+        Axis("requests per cell", "log10"),
         heat["column_ns"] / time.factor,
         heat["row_bytes"] / place.factor,
         (min(across, max(trace.span_ns, heat["column_ns"])) / time.factor, up / place.factor),
@@ -122,7 +122,9 @@ def gaps_figure(trace: Characterization) -> HistogramFigure | None:
         return None
     variation = trace.found["arrivals"]["gap_cv"]
     together = trace.checks["ties"]
-    notes = [] if variation is None else [f"Standard deviation {variation:.3g} of the mean."]
+    notes = (
+        [] if variation is None else [f"The standard deviation is {variation:.3g} times the mean."]
+    )
     notes += [f"{together:,} arrive at the same time as the previous one."] if together else []
     note = " ".join(notes)
     return _histogram("gaps", "Times between arrivals", gaps, "time between arrivals", note)
@@ -211,7 +213,8 @@ def streams_figure(trace: Characterization) -> LineFigure | None:
             "share of sequential, strided or backward requests", quantity="share", also=(0.0, 1.0)
         ),
         tuple(lines),
-        note="Sequential, strided and backward requests count.",
+        note="How many streams must be followed at the same time to see which requests are not "
+        "random.",
     )
 
 

@@ -91,7 +91,7 @@ def order_table(trace: Characterization) -> Table:
         ("a request begins", "reads", "writes"),
         tuple(rows),
         title="How requests follow each other",
-        note="The eight characteristics call the third and the fourth row random.",
+        note="In the eight characteristics, the third and the fourth row count as random.",
         right=True,
     )
 
@@ -137,7 +137,7 @@ def times_table(trace: Characterization) -> Table:
                 mean, most = latency_text(times["mean"]), latency_text(times["max"])
                 rows.append((f"{direction}s, {label}", times["count"], mean, *texts, most))
     heads = ("", "requests", "mean", *(label for _, label in _PERCENTILES), "longest")
-    return Table("times", heads, tuple(rows), title="How long requests took", right=True)
+    return Table("times", heads, tuple(rows), right=True)
 
 
 def sizes_table(trace: Characterization) -> Table:

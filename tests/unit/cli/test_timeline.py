@@ -41,7 +41,7 @@ def test_command_writes_drawing_table_and_json(small, tmp_path: Path, capsys) ->
     assert lines[1] == "0,program,host,,0,0,0,0,0,0,dispatch,0,33000"
     assert len(lines) == 1 + 6
     assert cli.main([*words, "-o", str(svg)]) == 0
-    assert "2 flash operations on 2 units, over after 1.09 ms" in capsys.readouterr().out
+    assert "2 flash operations on 2 units, done after 1.09 ms" in capsys.readouterr().out
 
 
 def test_page_holds_the_table_that_csv_writes(small, tmp_path: Path, capsys) -> None:
@@ -73,7 +73,7 @@ def test_page_of_a_span_says_the_workload_above_the_lanes(small, tmp_path: Path)
     workload = workload.replace("50 %", "50\N{NO-BREAK SPACE}%").replace("4 KiB", "4\xa0KiB")
     body = text[text.index("<body") :]
     assert workload in re.sub("<[^>]+>", "", body[: body.index("<svg")])
-    assert "A short span of one run" in text
+    assert "This is a short span of one run" in text
 
 
 def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:

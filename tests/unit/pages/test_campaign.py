@@ -17,7 +17,7 @@ from made_run import evaluated, header, made_run, measurement, run_of
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
-from drivelab.exhibits import Caution, Exhibit, First, Multiples, Table
+from drivelab.exhibits import Caution, Exhibit, First, LineFigure, Multiples, Table, Text
 from drivelab.exhibits.quantities import share_text, within_text, workload_text
 from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.exhibits import summary
@@ -227,9 +227,18 @@ def test_pictures_and_three_numbers_come_first_and_hashes_last() -> None:
 
 
 def test_without_curves_another_picture_comes_first() -> None:
-    assert [one.name for one in first_of(made_run(12)).figures] == ["percentiles"]
-    # Nothing else stood there.
-    assert "percentiles" not in exhibits_of(made_run(12))
+    run = made_run(12)
+    (dots,) = first_of(run).figures
+    assert isinstance(dots, LineFigure)
+    assert dots.name == "every-workload"
+    assert sum(len(line.x) for line in dots.lines) == len(run.measurements)
+    by_label = {line.label: line for line in dots.lines}
+    reads = [one for one in run.measurements if one.characteristics.write_ratio == 0]
+    assert by_label["reads only"].x == tuple(one.iops for one in reads)
+    # Few of the sweeps' points are no curve, and a sentence says so.
+    (said,) = campaign_report(run).pages[0].exhibits
+    assert isinstance(said, Text)
+    assert said.paragraphs[0].startswith("Not drawn, because the run was made without sweeps: ")
 
 
 def test_a_caution_stands_at_the_exhibit_that_it_limits() -> None:
@@ -286,7 +295,7 @@ def test_the_summary_names_range_and_accuracy() -> None:
     assert [card.name for card in cards] == ["Mean latency", "Bandwidth", "Throughput"]
     assert share_text(best.mre) in cards[0].said
     assert summary.basic_against_extended(run).endswith("knowing more helps here.")
-    assert "each of the 300 workloads was predicted by models that had not" in summary.how_sure(run)
+    assert "each of the 300 workloads was predicted by models that were" in summary.how_sure(run)
     with_check = summary.how_sure(made_run(60, check=20))
     assert with_check.startswith("How sure: on 20 more workloads, spread over the whole ranges")
 
@@ -321,7 +330,7 @@ def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:
     off = [
         f"1 in {label} (the worst, 3.0\N{MULTIPLICATION SIGN}, is number 119)" for label in LABELS
     ]
-    assert "Far off: Of 120 workloads, predicted wrong by more than a factor of two: " in found
+    assert "Far off: Of 120 workloads, these are predicted wrong by more than a factor of " in found
     assert f"{off[0]}, {off[1]} and {off[2]}." in found
     assert "Few workloads: The models know only 1 distinct" in found
     assert "queue depth (1)" in found

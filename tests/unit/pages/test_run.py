@@ -39,12 +39,12 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
     assert sorted(saved) == [
         "accuracy.csv",
         "effects.csv",
+        "every-workload.csv",
         "importance.csv",
         "index.txt",
         "latency_percentiles.csv",
         "limits.csv",
         "predictions.csv",
-        "sweeps.csv",
         "tree.csv",
         "tree.txt",
         "workloads.csv",

@@ -136,7 +136,7 @@ def test_few_requests_are_reported_wherever_a_figure_uses_them() -> None:
         drives=(replace(drive, simulated=simulated),),
     )
     assert few_texts(few) == [
-        "Few requests were counted of b 999 and c 38. Their 99 % latencies, means and rates are "
+        "Few requests were counted (b 999 and c 38). Their 99 % latencies, means and rates are "
         "rough. --seconds makes every measurement longer."
     ]
     simulated[2] = simulated[0]

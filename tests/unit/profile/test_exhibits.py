@@ -35,8 +35,8 @@ def test_a_picture_comes_first_and_how_it_was_done_last(report: Report) -> None:
     assert isinstance(picture, LineFigure)
     assert [line.label for line in picture.lines] == ["Reads", "Writes", "equal"]
     assert first.numbers is not None
-    assert [card.name.split()[0] for card in first.numbers.cards] == ["Reads", "Writes"]
-    assert first.sure.startswith("How sure: each ratio of reads within ")
+    assert [card.name.split()[-1] for card in first.numbers.cards] == ["reads", "writes"]
+    assert first.sure.startswith("How sure: ratios of reads within ")
     worth, times = page_of(report, "figures").exhibits
     assert isinstance(worth, Multiples)
     assert worth.name == "worth"

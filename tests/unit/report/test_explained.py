@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drivelab.exhibits.words import MEANINGS, TERM
-from drivelab.report.explained import Words
+from drivelab.report.explained import Words, kept_together
 
 
 def test_a_term_is_explained_once() -> None:
@@ -30,6 +30,16 @@ def test_what_is_quoted_stays_escaped() -> None:
     assert "<b>" not in text
     assert "&lt;b&gt;" in text
     assert "&amp; 5\N{NO-BREAK SPACE}ms" in text
+
+
+def test_short_names_with_hyphens_are_not_broken() -> None:
+    kept = '<span class="kept">{}</span>'.format
+    found = kept_together("sas-15k, sim:bench-64gib")
+    assert found == f"{kept('sas-15k')}, {kept('sim:bench-64gib')}"
+    # Neither words, nor parts of paths, nor names that are wider than a phone.
+    path = "/dev/disk/by-id/nvme-x25m"
+    for text in ("cross-validated", "2-D plot", path, "a-drive-with-a-very-long-name-123"):
+        assert kept_together(text) == text
 
 
 def test_each_term_has_one_meaning() -> None:

@@ -48,8 +48,8 @@ def test_numbers_count_operations_and_say_where_their_time_goes() -> None:
     assert report.first.what == "Write of 8 KiB. What is asked. The drive is filled."
     assert [(card.name, card.low, card.said) for card in report.first.numbers.cards] == [
         ("Flash operations", "3", "1 erase and 2 programs, 1 of them for the drive itself"),
-        ("Units at work", "3", ""),
-        ("Most of their time", "cell 75 %", "waits for its unit 15 %, register transfer 10 %"),
+        ("Units in use", "3", ""),
+        ("Longest stage", "cell 75 %", "waits for its unit 15 %, register transfer 10 %"),
     ]
 
 
@@ -90,9 +90,9 @@ def test_drive_without_a_condition_has_none_on_the_page() -> None:
 @pytest.mark.parametrize(
     ("span", "said"),
     [
-        (None, "One request of an idle drive"),
-        ((0, 800), "The first moments of a run"),
-        ((100, 800), "A short span of one run"),
+        (None, "The drive is idle and gets one request"),
+        ((0, 800), "These are the first moments of a run"),
+        ((100, 800), "This is a short span of one run"),
     ],
 )
 def test_how_sure_says_what_of_the_drive_is_not_drawn(span, said) -> None:

@@ -79,7 +79,7 @@ def test_drawing_names_rows_stages_and_units(small, monkeypatch) -> None:
         "cell: program",
         "dispatch waits (t_wait)",
         "time since the request arrived (ms)",
-        "sim:mine: write of 8 KiB, 2 flash operations, over after 2.11 ms",
+        "sim:mine: write of 8 KiB, 2 flash operations, done after 2.11 ms",
     ):
         assert f">{text}" in svg
     assert "plane" not in svg

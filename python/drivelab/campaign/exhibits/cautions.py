@@ -94,8 +94,7 @@ def _unfinished(run: CampaignData) -> Iterator[Caution]:
         yield Caution(
             "Unfinished",
             f"{len(run.measurements):,} of {planned:,} workloads are done.",
-            "Everything here is of those. Start the same command again and it goes on where it "
-            "stopped.",
+            "This page shows only those. Run the same command again to continue.",
         )
 
 
@@ -154,7 +153,7 @@ def _unsteady(run: CampaignData, drifts: Sequence[tuple[Measurement, Drift]]) ->
         f"In {_of(len(drifts), run)} the latency was still changing while it was counted: the "
         "last third differs from the first by more than a tenth, and by more than chance (most: "
         f"number {one.index}, from {latency_text(moved.first)} to {latency_text(moved.last)}).",
-        "The answer depends on how long one looks, and the drive may settle elsewhere. Warm up "
+        "The result depends on how long one counts, and the drive may settle elsewhere. Warm up "
         f"for longer ({option}).",
         short=f"In {_of(len(drifts), run)} the latency was still changing while it was counted.",
     )
@@ -173,7 +172,7 @@ def _bursts(run: CampaignData) -> Iterator[Caution]:
             "Bursts",
             f"In {count:,} of {_workloads(len(writing))} with writes, random writes found "
             f"{FOUND[room]}.",
-            "They tell how the drive takes a burst. When that room is used up, such writes may "
+            "They show how the drive takes a burst. When this space is used up, such writes may "
             "become ten times slower and more, and so may reads at the same time. "
             "`--writes sustained` shows what lasts.",
             short=f"Random writes found {FOUND[room]}; what lasts may be ten times slower.",
@@ -208,7 +207,7 @@ def _half_widths(run: CampaignData) -> Iterator[Caution]:
     yield Caution(
         "Noisy",
         f"{seen}.",
-        "Of 100 such means 95 lie that close to the true one. Count for longer (--seconds, "
+        "In 95 of 100 cases the true mean is within that distance. Count for longer (--seconds, "
         "--requests, --max-requests).",
         short=short,
     )
@@ -238,7 +237,7 @@ def _short(run: CampaignData) -> Iterator[Caution]:
         yield Caution(
             "Short",
             f"{_of(len(few), run)} completed fewer than {FEW_REQUESTS:,} requests ({first}).",
-            "Take their mean, and more so the latency of their slowest requests, as rough. "
+            "Their mean is rough, and the latency of their slowest requests even more so. "
             "Count for longer (--seconds, --requests).",
         )
 
@@ -251,11 +250,11 @@ def _one_place(run: CampaignData) -> Iterator[Caution]:
     if in_order:
         yield Caution(
             "One place",
-            f"In {_of(len(in_order), run)} requests came in order from a place drawn at random, "
-            "and stayed near it.",
+            f"In {_of(len(in_order), run)} sequential requests began at a random place, and stayed "
+            "near it.",
             "The outer tracks of a disk are up to twice as fast as its inner ones, so points of "
-            "one curve differ by that too, and no half-width tells. Another --seed draws other "
-            "places.",
+            "one curve differ by that too, and half-widths do not show it. Another --seed draws "
+            "other places.",
             short=f"In {_of(len(in_order), run)} requests stayed near one place of the disk.",
         )
 
@@ -294,16 +293,17 @@ def _saturated(sweeps: Table) -> Iterator[Caution]:
 
 def _busy(run: CampaignData) -> Iterator[Caution]:
     names = {"die_utilisation_ratio": "flash chips", "channel_utilisation_ratio": "flash channels"}
-    percent = share_text(BUSY)
+    percent, workloads = share_text(BUSY), _workloads(len(run.measurements))
     parts = []
     for name, label in names.items():
         count = sum(one.extra.get(name, 0.0) >= BUSY for one in run.measurements)
         if count:
-            parts.append(f"the {label} were busy for {percent} of the time or more in {count:,}")
+            parts.append(f"in {count:,} of {workloads} the {label} were busy {percent} of the time")
     if parts:
+        text = " and ".join(parts)
         yield Caution(
             "At its limit",
-            f"Of {len(run.measurements):,} workloads, {' and '.join(parts)}.",
+            f"{text[0].upper()}{text[1:]} or longer.",
             "The drive itself is the limit there: neither a faster computer nor a deeper queue "
             "would give more.",
         )

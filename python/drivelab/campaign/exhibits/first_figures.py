@@ -2,7 +2,8 @@
 
 Latency against throughput, as the queue gets deeper, shows what a drive can give and at what cost.
 A heat map of sizes by access pattern shows which requests suit it. For several drives, the curves
-share a figure, and a heat map shows where each drive is faster, and by how much.
+share a figure, and a heat map shows where each drive is faster, and by how much. A run without
+sweeps has no curves: it shows every workload as a dot.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from drivelab.exhibits import Axis, CellFigure, LineFigure, Multiples
 from drivelab.exhibits import Line as Drawn
 from drivelab.exhibits.metric_axes import metric_axis, on_axis
 from drivelab.exhibits.number_text import size_text
-from drivelab.exhibits.quantities import METRICS, PROVENANCE
+from drivelab.exhibits.quantities import METRICS, PROVENANCE, workload_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.campaign.exhibits.sweep_figures import DriveSweeps
     from drivelab.campaign.exhibits.sweeps import Line
+    from drivelab.drives.measurement import Measurement
     from drivelab.exhibits import Table
 
 _LATENCY: Final = "latency_ns_mean"
@@ -37,6 +39,8 @@ _IOPS: Final = "iops"
 _BANDWIDTH: Final = "bandwidth_bytes_per_second"
 _TITLE: Final = "Latency against throughput, queue depth 1 to {deepest}"
 _LABELS: Final = {"reads": "Reads", "writes": "Writes"}
+#: Names of workloads by what they do.
+_MIXES: Final = ("reads only", "reads and writes", "writes only")
 #: Rows of the map of sizes by pattern, from the easiest for drives to the hardest.
 _PATTERNS: Final = ("sequential", "stride", "random")
 _ALONE: Final = (
@@ -111,6 +115,52 @@ def latency_throughput_of(drives: Sequence[DriveSweeps], saved: Table) -> Multip
         columns=2,
         lead=held(QUEUE_DEPTH),
         saved=(saved,),
+    )
+
+
+def every_workload(measurements: Sequence[Measurement], adjective: str) -> LineFigure | None:
+    """Return latency against throughput of every workload, for a run without sweeps.
+
+    None without any measurement.
+    """
+    if not measurements:
+        return None
+    by_label: dict[str, list[Measurement]] = {label: [] for label in _MIXES}
+    for one in measurements:
+        by_label[_mix(one.characteristics.write_ratio)].append(one)
+    axes = (
+        metric_axis(metric, [float(getattr(one, metric)) for one in measurements], adjective)
+        for metric in (_IOPS, _LATENCY)
+    )
+    x, y = (replace(axis, scale="log10") for axis in axes)
+    return LineFigure(
+        "every-workload",
+        "Latency against throughput of every workload",
+        x,
+        y,
+        tuple(_dots(label, of) for label, of in by_label.items()),
+        lead="Workloads differ in request size, queue depth and access pattern. Higher is slower; "
+        "further right is more requests per second.",
+    )
+
+
+def _mix(write_ratio: float) -> str:
+    if write_ratio in (0, 1):
+        return _MIXES[0 if write_ratio == 0 else 2]
+    return _MIXES[1]
+
+
+def _dots(label: str, measurements: Sequence[Measurement]) -> Drawn:
+    return Drawn(
+        label,
+        tuple(on_axis(_IOPS, float(one.iops)) for one in measurements),
+        tuple(on_axis(_LATENCY, float(one.latency_ns_mean)) for one in measurements),
+        "dots",
+        texts=tuple(
+            f"{workload_text(one.characteristics)}\n{METRICS[_IOPS].text(float(one.iops))}, "
+            f"{METRICS[_LATENCY].text(float(one.latency_ns_mean))} (number {one.index})"
+            for one in measurements
+        ),
     )
 
 

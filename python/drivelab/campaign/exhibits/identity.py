@@ -47,8 +47,9 @@ _LABELS: Final = {
     "ended goal budget_seconds": "Budget in seconds",
     "ended ended_by": "Ended by",
     "ended expected_error_ratio": "Expected error then, as a ratio",
-    "ended expected_error_deviation_ratio": "How sure that is, as a ratio",
+    "ended expected_error_deviation_ratio": "Standard deviation of that error",
     "ended spent_seconds": "Time of the drive in seconds",
+    "design pool probes": "To find how the drive is built, from",
     "plan seed": "Seed",
     "origin started_at": "Started",
     "origin command": "Command",
@@ -219,6 +220,8 @@ def _text(key: str, value: Any) -> str:
         return f"{format_size(value)} ({value:,} bytes)"
     if isinstance(value, int) and "seed" not in key:
         return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     if key == "origin started_at":
         value = f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S %Z}"
     return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)

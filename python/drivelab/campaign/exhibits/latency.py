@@ -43,13 +43,13 @@ REQUESTS_BEYOND: Final = 5
 #: Typical workloads: those at these positions in the ranking by mean latency.
 RANKS: Final = (0.1, 0.5, 0.9)
 _READ_SO: Final = (
-    "At 99 % one request in a hundred takes longer than the line; a line that rises steeply "
-    "to the right has slow stragglers behind a good mean."
+    "At 99 % one request in a hundred takes longer than the line says. Where a line rises steeply "
+    "to the right, a few requests are much slower than the mean."
 )
 RULE: Final = (
-    "Workloads are ranked by the mean latency of that direction; the lines are those at 10, 50 "
-    "and 90 % of the ranking, the band holds the middle 80 % of all workloads. A curve ends "
-    f"where fewer than {REQUESTS_BEYOND} requests are slower."
+    "Workloads are ranked by the mean latency of their reads or writes. The lines are the "
+    "workloads at 10, 50 and 90 % of the ranking; the band contains the middle 80 % of all "
+    f"workloads. A curve ends where fewer than {REQUESTS_BEYOND} requests are slower."
 )
 
 

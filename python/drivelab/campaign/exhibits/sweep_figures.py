@@ -66,7 +66,7 @@ def missing_reason(run: CampaignData) -> str:
     if run.failures:
         return "they failed, or the drive cannot run them"
     if not run.parts.sweeps:
-        return "the run was made without these sweeps"
+        return "the run was made without sweeps"
     return "the drive cannot run them"
 
 

@@ -55,8 +55,8 @@ _TITLES: Final = {
     WRITE_RATIO: "More writes among the reads",
     QUEUE_DEPTH: "More requests at once",
     SIZE: "Larger requests",
-    PATTERN_LATENCY: "In order, with gaps, or anywhere",
-    PATTERN_THROUGHPUT: "In order, with gaps, or anywhere: throughput",
+    PATTERN_LATENCY: "Sequential, strided or random",
+    PATTERN_THROUGHPUT: "Sequential, strided or random: throughput",
 }
 _SOURCES: Final = {
     WRITE_RATIO: "figure 3",
@@ -69,8 +69,8 @@ _VARIED: Final = {
     WRITE_RATIO: "Varied: the share of writes, from reads only to writes only.",
     QUEUE_DEPTH: "Varied: the queue depth.",
     SIZE: "Varied: how much each request reads or writes.",
-    PATTERN_LATENCY: "Varied: the size of the requests, and where each goes: right behind the one "
-    "before (sequential), a fixed gap further on (strided), or anywhere (random).",
+    PATTERN_LATENCY: "Varied: the size of the requests, and where each goes: right after the "
+    "previous one (sequential), a fixed gap further on (strided), or anywhere (random).",
     PATTERN_THROUGHPUT: "Varied: size and place of the requests, as above.",
 }
 
@@ -142,14 +142,16 @@ def missing_points(lines: Sequence[Line], reason: str) -> str:
     if not missing:
         return ""
     total = missing + sum(len(line.values) for line in lines)
+    if missing == total:
+        return f"None of the {total} points was measured: {reason}."
     parts = []
     for line in lines:
         if line.missing and not line.values:
-            parts.append(f"{line.label.lower()} at all")
+            parts.append(f"all {line.label.lower()}")
         elif line.missing:
             few = len(line.missing) <= 3
             values = listed([value_text(line.characteristic, value) for value in line.missing])
             parts.append(
                 f"{line.label.lower()} at {values if few else f'{len(line.missing)} points'}"
             )
-    return f"{missing} of {total} points are not there ({'; '.join(parts)}): {reason}."
+    return f"{missing} of {total} points were not measured ({'; '.join(parts)}): {reason}."

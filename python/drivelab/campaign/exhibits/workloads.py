@@ -58,11 +58,11 @@ def all_workloads(run: CampaignData) -> Table:
         COLUMNS,
         tuple(tuple(texts(run, one)) for one in run.measurements),
         keys=tuple(tuple(numbers(run, one)) for one in run.measurements),
-        note=f"Every workload with what was {adjective}; a dash stands where a characteristic has "
-        "no effect, or too few requests were slower to give a percentile. Known within: the mean "
-        "latency lies that close to the true one, 95 times of 100; a star marks those that did "
-        "not become as sure as asked. For: the model, the width of its intervals, its check, or "
-        "the curves above.",
+        note=f"Every workload and its {adjective} values. A dash means that a characteristic has "
+        "no effect, or that too few requests were slower to give a percentile. Known within: the "
+        "half-width (95 %) of the mean latency; a star marks workloads that did not become as "
+        "certain as requested. For: what a workload is used for, which is the model, the width of "
+        "its intervals, its check, or the curves above.",
         saved=(workloads(run),),
     )
 

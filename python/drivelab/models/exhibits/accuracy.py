@@ -34,17 +34,19 @@ class Judged(NamedTuple):
 JUDGED: Final = {
     "in_sample": Judged(
         "Seen",
-        "on the workloads that it was fitted to, as Huang et al. 2011 seem to report: too kind",
+        "on the workloads that it was fitted to, as Huang et al. 2011 seem to do, which makes "
+        "errors look too small",
     ),
     "cross_validated": Judged(
         "Unseen",
-        "on workloads of the design that it had not seen (cross-validated: they are split into "
-        "{folds} parts, equal workloads together, and each part is predicted from the others)",
+        "on workloads of the design that were left out of the fit (cross-validation: they are "
+        "split into {folds} parts, equal workloads in the same part, and each part is predicted "
+        "by a model fitted to the others)",
     ),
     "off_grid": Judged(
         "Off-grid",
-        "on {checked} further workloads, the same for every drive, spread evenly over the whole "
-        "ranges, between the values of the design too",
+        "on {checked} more workloads, the same for every drive, which are spread evenly over the "
+        "whole ranges, also between the values of the design",
     ),
 }
 TITLES: Final = {
@@ -61,8 +63,8 @@ READ_SO: Final = (
 )
 #: Which cell stands out.
 BEST_SO: Final = (
-    "Blue is the model that is asked unless another is named: the smallest mean MRE of the three "
-    "metrics on unseen workloads, or the combination where none is better by a tenth."
+    "Blue is the model that answers unless you name another: the one with the smallest mean MRE of "
+    "the three metrics on unseen workloads, or the combination if no model is better by a tenth."
 )
 
 
@@ -167,13 +169,14 @@ def accuracy_intro(run: RunData) -> Text:
         f"{place}) {JUDGED[name].words.format(folds=run.folds, checked=f'{checked:,}')}"
         for place, name in enumerate(scores(run), 1)
     ]
+    kinds = len({key.estimator for key in run.accuracy})
     return Text(
         (
-            f"A model answers for workloads that were never {adjective}. The basic models know "
-            "four characteristics of a workload (share of writes, queue depth, request size, "
-            "randomness), the extended ones all eight (reads and writes apart, strides). "
-            f"Fitted to {len(run.fitted):,} workloads are {len(ESTIMATORS)} kinds of formula, "
-            f"and each is judged {'; '.join(judged)}.",
+            f"A model answers for workloads that were never {adjective}. Basic models know four "
+            "characteristics of a workload: share of writes, queue depth, request size and "
+            "randomness. Extended models know all eight: reads and writes separately, and strides. "
+            f"{kinds} kinds of model were fitted to {len(run.fitted):,} workloads. Each is judged "
+            f"{'; '.join(judged)}.",
         )
     )
 
@@ -185,9 +188,9 @@ def left_out(run: RunData) -> list[Text]:
     return [
         Text(
             (
-                f"{run.evaluation.check_outside:,} off-grid workloads lie outside what the models "
-                "were trained on and are left out: there a prediction comes with a warning, and "
-                "nothing is said of its error.",
+                f"{run.evaluation.check_outside:,} off-grid workloads are outside the ranges that "
+                "the models were fitted to, and are left out here. A prediction for such a "
+                "workload comes with a warning, and its error is unknown.",
             )
         )
     ]

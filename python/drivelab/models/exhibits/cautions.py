@@ -63,10 +63,10 @@ def _far_off(run: RunData) -> Iterator[Caution]:
     if parts:
         yield Caution(
             "Far off",
-            f"Of {len(run.fitted):,} workloads, predicted wrong by more than a factor of two: "
-            f"{listed(parts)}.",
-            "What these have in common is where to try before planning; the table of all workloads "
-            "in the run's report says what they are.",
+            f"Of {len(run.fitted):,} workloads, these are predicted wrong by more than a factor of "
+            f"two: {listed(parts)}.",
+            "Before you plan with workloads like these, measure them. The table of all workloads "
+            "in the run's report shows what they are.",
             short="Some workloads are predicted wrong by more than a factor of two.",
         )
 
@@ -76,7 +76,7 @@ def _few(run: RunData) -> Iterator[Caution]:
         yield Caution(
             "Few workloads",
             f"The models know only {run.groups} distinct workloads.",
-            "The error figures are themselves rough. 300 make them steadier.",
+            "The errors shown are themselves rough. 300 workloads make them steadier.",
         )
 
 
@@ -102,7 +102,7 @@ def _not_varied(run: RunData) -> Iterator[Caution]:
         yield Caution(
             "Not varied",
             f"The same in every workload that the models know: {', '.join(fixed)}.",
-            "They say nothing about its effect, and should not be asked about other values.",
+            "The models cannot say what effect they have. Do not ask about other values.",
             short=f"{len(fixed)} of {len(CHARACTERISTICS)} characteristics were the same in every "
             "workload.",
         )

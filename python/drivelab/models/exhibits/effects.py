@@ -173,10 +173,10 @@ def _effects_of(
         METRICS[metric].label,
         tuple(figures),
         columns=4,
-        note="Dots are workloads, diamonds the geometric mean of those at or around a value, the "
-        "line what the best extended model predicts, on average, when only this characteristic "
-        "changes. Where line and diamonds part, the workloads at that value differ in something "
-        "else too, or the model is wrong there.",
+        note="Dots are workloads. Diamonds are geometric means of the workloads at or near a "
+        "value. The line is what the best extended model predicts, on average, if only this "
+        "characteristic changes. Where diamonds are far from the line, the workloads at that "
+        "value differ in other characteristics too, or the model is wrong there.",
         saved=(table,),
     )
 
@@ -230,12 +230,12 @@ def importance_bars(run: RunData) -> BarFigure:
     return BarFigure(
         "importance-bars",
         "",
-        Axis("error with it shuffled", quantity="share"),
+        Axis("error if shuffled", quantity="share"),
         tuple(METRICS[metric].label for metric in metrics),
         tuple(bars),
-        "How large the mean relative error gets when the best extended model is given a wrong "
-        "value of one characteristic (shuffled among the workloads); the dashed line is its error "
-        "with everything right, so a bar that barely reaches past it does not matter.",
+        "How large the mean relative error of the best extended model becomes if the values of one "
+        "characteristic are shuffled among the workloads. The dashed line is the error with the "
+        "right values. A characteristic whose bar barely passes it does not matter.",
         guides=tuple(run.accuracy[run.evaluation.best_extended[metric]].mre for metric in metrics),
         columns=3,
         saved=(table,),

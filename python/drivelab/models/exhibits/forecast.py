@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -47,6 +48,7 @@ _SATURATED: Final = (
     "A latency counts from when the request is sent."
 )
 _SATURATED_SHORT: Final = "In the marked windows the drive cannot keep up with the recorded times."
+_UNCORRECTED: Final = "The model's correction is left out there."
 _SERVED: Final = (
     "The drive is modelled as a link, a write buffer and units that work in parallel, with costs "
     "that were fitted to measurements of closed loops. They serve the recorded requests at their "
@@ -74,8 +76,8 @@ def forecast_report(
     provenance = PROVENANCE.get(answer["kind"] or "")
     first, others = _first(answer, trace, forecast, drive, error)
     pages = [
-        Page("What would become of it", tuple(others), anchor="becomes"),
-        Page("How sure that is", (Text(_sure(forecast, error)),), anchor="sureness"),
+        Page("What the trace asks for", tuple(others), anchor="asks"),
+        Page("What is not known", (Text(_unknown(forecast)),), anchor="unknown"),
     ]
     saved = forecast_table(forecast)
     shows_all = 1 < len(saved.rows) <= _MOST_WINDOWS
@@ -103,8 +105,8 @@ def forecast_report(
 def _first(
     answer: Mapping[str, Any], trace: Trace, forecast: TraceForecast, drive: str, error: float
 ) -> tuple[First, list[Exhibit]]:
-    """Return what comes first, and what stands on the first page below it."""
-    said, sure = _headline(answer, forecast, drive), _sure(forecast, error)[0]
+    """Return what comes first, and what is on the first page below it."""
+    said, sure = _headline(answer, forecast, drive), _sure(error)
     notes = [f"{note[0].upper()}{note[1:].rstrip('.')}." for note in trace_notes(trace)]
     what = Text((f"The trace: {trace.describe()}.", *notes))
     if len(forecast.begin_ns) < 2:
@@ -186,7 +188,8 @@ def _latency_figure(course: Course, forecast: TraceForecast) -> LineFigure:
         lines.append(Line(_BEHIND, x, y, "mean"))
     cautions = [Caution("Behind", _SATURATED, short=_SATURATED_SHORT)] if points else []
     outside = outside_text(forecast)
-    cautions += [Caution("Outside", f"{outside}.")] if outside else []
+    if outside:
+        cautions.append(Caution("Outside", f"{outside}.", _UNCORRECTED))
     return LineFigure(
         "latency",
         "Mean latency by window",
@@ -199,12 +202,17 @@ def _latency_figure(course: Course, forecast: TraceForecast) -> LineFigure:
 
 
 def _rate_figure(course: Course, forecast: TraceForecast) -> LineFigure:
-    rates = [
-        ("asked for", course.rate(forecast.asked_requests)),
-        ("served", course.rate(forecast.completed)),
-    ]
-    axis = Axis("requests a second", also=(0.0,))
-    return course.figure("rates", "What is asked for, and what is served", axis, rates)
+    """Show the served rate over the area of what is asked for: where both are equal, both show."""
+    served = course.line("served", course.rate(forecast.completed))
+    asked = course.line("asked for", course.rate(forecast.asked_requests), "band")
+    return LineFigure(
+        "rates",
+        "Requests asked for, and served",
+        Axis(f"time ({course.unit.name})"),
+        Axis("requests a second", also=(0.0,)),
+        (replace(asked, low=(0.0,) * len(asked.y), high=asked.y), served),
+        note=course.note,
+    )
 
 
 def _kinds(answer: Mapping[str, Any]) -> Table:
@@ -217,17 +225,20 @@ def _kinds(answer: Mapping[str, Any]) -> Table:
     return Table("kinds", ("", "requests", "mean latency"), tuple(rows), right=True)
 
 
-def _sure(forecast: TraceForecast, error: float) -> tuple[str, ...]:
+def _sure(error: float) -> str:
     text = sureness_text(error)
-    said = [f"{text[0].upper()}{text[1:]}"]
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _unknown(forecast: TraceForecast) -> tuple[str, ...]:
+    """Say what the first screen leaves out; a figure there names the windows outside."""
     outside = outside_text(forecast)
-    if outside:
-        said.append(f"{outside}: the model's correction is left out there.")
-    said.append(
-        "How much the drive's write buffer takes is not known, because closed loops keep it full. "
-        "Bursts of writes that only a larger buffer takes are forecast too slow."
+    is_shown = len(forecast.begin_ns) > 1
+    return (
+        *([f"{outside}. {_UNCORRECTED}"] if outside and not is_shown else []),
+        "The size of the drive's write buffer is not known, because closed loops keep it full. "
+        "Bursts of writes that fit into a larger buffer are forecast too slow.",
     )
-    return tuple(said)
 
 
 def _windows(forecast: TraceForecast, saved: Table) -> Table:

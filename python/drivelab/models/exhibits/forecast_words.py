@@ -17,15 +17,15 @@ def outside_text(forecast: TraceForecast) -> str:
         return ""
     count = len(forecast.begin_ns)
     return (
-        f"{outside:,} of {count:,} windows ask for something else than was measured; their error "
-        "is unknown"
+        f"{outside:,} of {count:,} windows contain requests unlike those that were measured; their "
+        "error is unknown"
     )
 
 
 def sureness_text(error: float) -> str:
     """Say what is known of the error: `error` is the model's mean relative one in closed loops."""
     return (
-        f"the model is off by {share_text(error)} on average in closed loops. A trace is none of "
-        "the workloads that it was tested on, so there is no interval; VALIDATION.md says how far "
-        "forecasts of recorded traces were off."
+        f"the model is off by {share_text(error)} on average in closed loops. It was not tested on "
+        "traces, so there is no interval; VALIDATION.md says how far forecasts of recorded traces "
+        "were off."
     )

@@ -1,10 +1,10 @@
-"""What a run's intervals promise and what they held, in sentences."""
+"""What a run's intervals promise, in sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits.quantities import METRICS, listed
+from drivelab.exhibits.quantities import listed
 from drivelab.models.intervals import LEVELS, workloads_needed
 
 if TYPE_CHECKING:
@@ -38,15 +38,16 @@ def promise_words(run: RunData) -> str:
     if level is None:
         return ""
     parts = [
-        f"{run.intervals.workloads:,} workloads drawn at random, each answered by a model that "
-        "was fitted without it, set the factor: of ten more drawn like them, about "
-        f"{_OF_TEN[level]} are inside the {100 * level:g} % interval, on average over many runs."
+        f"The factor was set with {run.intervals.workloads:,} workloads drawn at random, each "
+        "predicted by a model that was fitted without it. Of ten more workloads drawn in the same "
+        f"way, about {_OF_TEN[level]} are inside the {100 * level:g} % interval, on average over "
+        "many runs."
     ]
     missing = [level for level in LEVELS if level not in levels(run)]
     if missing:
         named = listed([f"{100 * level:g} %" for level in missing])
         needed = listed([str(workloads_needed(level)) for level in missing])
-        parts.append(f"An interval at {named} takes {needed} such workloads.")
+        parts.append(f"An interval of {named} needs {needed} such workloads.")
     return " ".join(parts)
 
 
@@ -56,28 +57,6 @@ def band_words(run: RunData) -> str:
     if level is None:
         return ""
     return (
-        f"The shaded band is the {100 * level:g} % interval of the model that is asked, for a "
-        "workload of middling difficulty."
+        f"The shaded band is the {100 * level:g} % interval of the model that answers, for a "
+        "workload of medium difficulty."
     )
-
-
-def held_words(run: RunData) -> str:
-    """Say how many of ten off-grid workloads the interval held.
-
-    Returns
-    -------
-    str
-        Empty where there is no interval, or no off-grid workload.
-    """
-    level = band_level(run)
-    shares = {
-        metric: held[level]
-        for metric, held in (run.evaluation.check_coverage or {}).items()
-        if level is not None and level in held
-    }
-    if level is None or not shares:
-        return ""
-    parts = [
-        f"{10 * share:.1f} for {METRICS[metric].label.lower()}" for metric, share in shares.items()
-    ]
-    return f"Of ten of them {listed(parts)} were inside the {100 * level:g} % interval, on average."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.exhibits import Table, Text
 from drivelab.exhibits.quantities import METRICS, NOTHING, share_text
-from drivelab.models.exhibits.interval_words import held_words, levels, promise_words
+from drivelab.models.exhibits.interval_words import levels, promise_words
 from drivelab.models.exhibits.tables import intervals
 
 if TYPE_CHECKING:
@@ -21,36 +21,37 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
         return [
             Text(
                 (
-                    "Predictions come without an interval here: that takes at least 4 workloads "
-                    "that are drawn at random and kept from the models, and this run has "
+                    "Predictions of this run come without an interval. An interval needs at least "
+                    "4 workloads that are drawn at random and kept from the models; this run has "
                     f"{run.intervals.workloads}.",
                 )
             )
         ]
     population = str(run.header["design"].get("population", ""))
-    drawn = f" Drawn like them means: from {population}." if population else ""
+    drawn = f" The workloads were drawn from: {population}." if population else ""
     checked = 0 if run.check is None else len(run.check.measurements)
     note = (
-        f"Inside: the share of the {checked:,} off-grid workloads that are inside. "
-        f"{held_words(run)} They are not drawn like those that set the factor, so the promise is "
-        "not made for them; they show what it is worth elsewhere."
+        f"Inside: the share of the {checked:,} off-grid workloads that were inside the interval. "
+        "They are not drawn like the workloads that set the factor, so nothing is promised for "
+        "them; they show how far to trust intervals elsewhere."
     )
     shown = levels(run)
     return [
         Text(
             (
-                "Every prediction comes with an interval, from the prediction divided by a factor "
-                "to the prediction times it: with a factor of 1.5, a predicted 1.00 ms means "
-                "0.67 to 1.50 ms. The factor is larger where models were off nearby and where "
-                "they disagree. The table shows the median, and between which factors eight of "
-                f"ten workloads lie. {promise_words(run)}{drawn}",
+                "Every prediction comes with an interval: from the prediction divided by a factor "
+                "to the prediction times that factor. With a factor of 1.5, a predicted 1.00 ms "
+                "means 0.67 to 1.50 ms. The factor is larger near workloads that models got "
+                "wrong, and where models disagree. The table shows the median factor and, in "
+                "brackets, the range of the middle eight of ten workloads. "
+                f"{promise_words(run)}{drawn}",
             )
         ),
         Table(
             "interval-table",
             (
                 "Best model of",
-                *(("factor", "held") if checked else ("factor",)) * len(shown),
+                *(("factor", "inside") if checked else ("factor",)) * len(shown),
             ),
             tuple(rows),
             heads=tuple((f"{100 * level:g} % interval", 2 if checked else 1) for level in shown),
@@ -62,9 +63,9 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
 
 
 def interval_rows(run: RunData) -> list[tuple[Cell, ...]]:
-    """Return, by metric, the factors of the interval at each level, and the share held if checked.
+    """Return, by metric, the factors of the interval at each level, and the share inside.
 
-    The share is a percentage of the check workloads.
+    The share is that of the check workloads, in per cent.
     """
     rows = []
     for metric, factors in run.intervals.factors.items():

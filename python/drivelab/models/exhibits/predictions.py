@@ -37,9 +37,9 @@ def predicted_observed(run: RunData) -> Multiples:
     saved = [table]
     adjective = PROVENANCE[run.kind].adjective
     notes = [
-        f"Each dot is one workload: across is what was {adjective}, up is what the model said "
-        "without having seen it. On the solid line the prediction is exact, between the dashed "
-        "ones it is within a factor of two.",
+        f"Each dot is one workload: across is its {adjective} value, up is the prediction of a "
+        "model that was fitted without it. On the solid line the prediction is exact; between the "
+        "dashed lines it is within a factor of two.",
         band_words(run),
     ]
     if run.check is not None:
@@ -48,7 +48,8 @@ def predicted_observed(run: RunData) -> Multiples:
         texts = _texts(run, run.check.measurements)
         figures += _figures(run, table, best, texts, off_grid=True)
         notes.append(
-            "The last row is of workloads spread over the whole ranges, off the grid of the design."
+            "The last row shows workloads that are spread over the whole ranges, off the grid of "
+            "the design."
         )
     note = " ".join(text for text in notes if text)
     return Multiples("predicted", "", tuple(figures), note=note, saved=tuple(saved))

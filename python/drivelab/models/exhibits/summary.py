@@ -36,10 +36,12 @@ def how_long_it_lasts(run: RunData) -> list[str]:
     if writes is None:
         return []
     if writes == BURST:
-        return ["Burst writes: each workload found the drive as it is, with room for first writes."]
+        return [
+            "Burst writes: each workload found the drive with space for a first burst of writes."
+        ]
     return [
-        "Sustained writes: each workload that writes began after so much writing of its own kind "
-        "that more would have changed nothing."
+        "Sustained writes: before each workload that writes, the drive was written in the same way "
+        "until its speed no longer changed."
     ]
 
 
@@ -69,8 +71,8 @@ def how_sure(run: RunData) -> str:
             f"ranges, predictions are off by {listed(parts)} on average."
         )
     return (
-        f"How sure: each of the {len(run.fitted):,} workloads was predicted by models that had not "
-        "seen it, and no further workloads were tried to check them."
+        f"How sure: each of the {len(run.fitted):,} workloads was predicted by models that were "
+        "fitted without it. No other workloads were used to check them."
     )
 
 
@@ -89,7 +91,7 @@ def what_differs(run: RunData) -> str:
 
 
 def basic_against_extended(run: RunData) -> str:
-    """Say what models gain from knowing all characteristics; empty where only one kind is there."""
+    """Say what models gain from knowing all characteristics; empty with only one kind of model."""
     metric = run.metrics()[0]
     features = {key.features for key in run.accuracy}
     if features != {"basic", "extended"}:
@@ -105,13 +107,13 @@ def basic_against_extended(run: RunData) -> str:
     return (
         "A model that knows only four characteristics (share of writes, queue depth, request "
         f"size, randomness) is off by {share_text(basic)} for {METRICS[metric].label.lower()}, "
-        f"one that knows all eight (reads and writes apart, strides) by {share_text(extended)}: "
-        f"{verdict}."
+        "one that knows all eight (reads and writes separately, strides) by "
+        f"{share_text(extended)}: {verdict}."
     )
 
 
 def first_numbers(run: RunData) -> Cards:
-    """Give, of each metric, from where to where it went and how far off predictions are."""
+    """Return the range of each metric, and how far off its predictions are."""
     cards = []
     for metric in run.metrics():
         item, key = METRICS[metric], run.best(metric)

@@ -172,9 +172,10 @@ def accuracy_table(model: OwnModel) -> Table:
         marked=frozenset(marked),
         right=True,
         saved=(saved_accuracy(model),),
-        note="1) on the rows that it was fitted to: too kind; 2) on rows of groups that it had not "
-        "seen (cross-validated). Blue is the model that answers: the smallest error, or the "
-        "combination where none is better by a tenth.",
+        note="1) Seen: on the rows that the model was fitted to, which makes errors look too "
+        "small. 2) Unseen: on rows of groups that were left out of the fit (cross-validation). "
+        "Blue is the model that answers: the one with the smallest error, or the combination if "
+        "no model is better by a tenth.",
     )
 
 
@@ -249,8 +250,8 @@ def predictions_figures(found: FittedTable) -> list[Multiples]:
         figures = tuple(_predictions_of(place, found, one) for place, one in ours)
         band = any(LEVEL in one.model.half_widths[one.model.best] for _, one in ours)
         note = (
-            "Each dot is one row: across is what was measured, up is what the model said without "
-            "having seen its group. On the line the prediction is exact"
+            "Each dot is one row: across is the measured value, up is the prediction of a model "
+            "that was fitted without the row's group. On the line the prediction is exact"
         )
         if logarithm and band:
             note += f"; about {100 * LEVEL:g} % of new settings are in the band"
@@ -338,12 +339,12 @@ def _importance_of(number: int, targets: list[TargetModel]) -> BarFigure:
     return BarFigure(
         f"importance-{number}",
         "What each column is worth",
-        Axis("error with it shuffled", quantity="share" if is_relative else "number"),
+        Axis("error if shuffled", quantity="share" if is_relative else "number"),
         tuple(target.name for target in targets),
         bars,
-        f"How large the mean {'relative' if is_relative else 'absolute'} error gets when the model "
-        "is given a wrong value of one column (shuffled among the rows); the dashed line is its "
-        "error with everything right, so a bar that barely reaches past it does not matter.",
+        f"How large the mean {'relative' if is_relative else 'absolute'} error becomes if the "
+        "values of one column are shuffled among the rows. The dashed line is the error with the "
+        "right values. A column whose bar barely passes it does not matter.",
         guides=tuple(intact),
         columns=3,
         saved=(Table(f"importance-{number}", columns, rows),),

@@ -279,7 +279,7 @@ def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> 
         [place],
         xerr=[[value - low], [high - value]],
         fmt="none",
-        ecolor=INK,
+        color=INK,
         elinewidth=1.2,
         capsize=2.5,
     )

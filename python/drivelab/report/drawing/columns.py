@@ -55,6 +55,8 @@ _LEFT_INCHES: Final = 0.85
 _LABEL_INCHES: Final = 0.25
 _TOP_INCHES: Final = 0.1
 _LETTER_INCHES: Final = 0.062
+# Width of a digit in the names of heights.
+_DIGIT_INCHES: Final = 0.072
 # Angle of the column names.
 _TURN: Final = 38.0
 
@@ -106,7 +108,7 @@ class _Field:
     def left_inches(self) -> float:
         """Space left of the field for the names of heights and their label."""
         longest = max(len(number_text(tick)) for tick in _ticks(self))
-        return max(_LEFT_INCHES, _LABEL_INCHES + _LETTER_INCHES * longest)
+        return max(_LEFT_INCHES, _LABEL_INCHES + 0.06 + _DIGIT_INCHES * longest)
 
     @property
     def unit(self) -> float:

@@ -1,7 +1,7 @@
 """Counts on a grid, such as where requests go over time.
 
 The cells are one image inside the drawing, because as many shapes would make the page slow. Colours
-are those of all heat maps; empty cells show the paper.
+are those of all heat maps; empty cells show the paper. A dark page inverts the image.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
         )
         panels = (Panel(svg),)
         legend = tuple(
-            (AreaStyle(rgb_text(ramp(_share(figure.z, count, most)))), number_text(count))
+            (
+                AreaStyle(rgb_text(ramp(_share(figure.z, count, most))), inverts=True),
+                number_text(count),
+            )
             for count in _samples(figure.z, most)
         )
     rows = tuple(
@@ -74,7 +77,7 @@ def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
         saved=(Table(figure.name, columns, rows),),
         panels=panels,
         legend=legend,
-        notes=(f"Colours: {figure.z.label}.", *((figure.note,) if figure.note else ())),
+        notes=(f"Colour: {figure.z.label}.", *((figure.note,) if figure.note else ())),
     )
 
 

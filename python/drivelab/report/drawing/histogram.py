@@ -164,4 +164,4 @@ def _draw(
             else None,
         )
     axes.set_xlabel(figure.what)
-    axes.set_ylabel("requests a bar")
+    axes.set_ylabel("requests per bar")

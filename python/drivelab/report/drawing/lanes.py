@@ -69,7 +69,8 @@ class _Look:
     hatch: str = ""
 
 
-_LOOKS: Final = {
+#: Looks of bars by name.
+LOOKS: Final = {
     "orange": _Look(ORANGE, PAPER),
     "blue": _Look(BLUE, PAPER),
     "green": _Look(GREEN, PAPER),
@@ -103,7 +104,7 @@ def lane_document(figure: LaneFigure, name: str) -> str:
 def drawn_lanes(figure: LaneFigure, *, is_narrow: bool = False) -> Drawn:
     """Draw lanes for a page, or for a phone, with lanes as thin as necessary."""
     drawing = _drawn(figure, "", is_narrow=is_narrow)
-    svg = embedded(drawing, identifier(figure.name), figure.title or "When what works")
+    svg = embedded(drawing, identifier(figure.name), figure.title or "What works when")
     rows = tuple(
         (figure.lanes[bar.lane], bar.kind, bar.start, bar.end, bar.text) for bar in figure.bars
     )
@@ -164,7 +165,7 @@ def _draw(
             if bars:
                 group = f"bars-{len(titles)}"
                 titles[group] = [bar.text for bar in bars]
-                _draw_bars(axes, bars, _LOOKS[look], group, depth=depth)
+                _draw_bars(axes, bars, LOOKS[look], group, depth=depth)
     if lane_inches >= _TEXT_LANE_INCHES:
         _write_labels(axes, figure.bars, plot_inches / max(high - low, 1e-9))
     if figure.ends is not None:
@@ -239,7 +240,7 @@ def _legend_columns(figure: LaneFigure, plot_inches: float = _PLOT_INCHES) -> in
 def _draw_legend(
     drawing: Figure, left: float, figure: LaneFigure, columns: int, *, below_inches: float
 ) -> None:
-    looks = [(words, _LOOKS[look]) for _, words, look in figure.kinds]
+    looks = [(words, LOOKS[look]) for _, words, look in figure.kinds]
     looks += [(figure.frame, _Look(PAPER, INK))] * bool(figure.frame)
     drawing.legend(
         handles=[

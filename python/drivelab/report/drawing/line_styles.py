@@ -108,14 +108,24 @@ class LineStyle:
 
 @dataclass(frozen=True)
 class AreaStyle:
-    """The style of an area between two lines."""
+    """The style of an area between two lines, or of cells.
+
+    Attributes
+    ----------
+    color
+        Its colour on paper.
+    inverts
+        Whether a dark page inverts it, as it does the image of a heat map.
+    """
 
     color: str
+    inverts: bool = False
 
     def sample(self) -> str:
         """Return a sample of the area as an SVG element, for a legend."""
+        name = "sample inverts" if self.inverts else "sample"
         return (
-            '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
+            f'<svg class="{name}" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
             f'<path d="M1 1h34v10h-34z" style="fill:{themed(self.color)}"/></svg>'
         )
 
@@ -123,7 +133,7 @@ class AreaStyle:
 #: Style of the least-squares line of a measurement window.
 FIT_STYLE: Final = LineStyle("#D55E00", "", (1.2, 1.6))
 #: Styles of clouds of dots, and of their means.
-CLOUD_STYLE: Final = LineStyle("#B8C2CC", "o", joins=False)
+CLOUD_STYLE: Final = LineStyle("#93A1B0", "o", joins=False)
 MEAN_STYLE: Final = LineStyle("#1F2933", "D", hollow=True, joins=False)
 #: Style of the area that holds most values.
 BAND_STYLE: Final = AreaStyle("#DDE3EA")

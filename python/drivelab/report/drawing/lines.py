@@ -8,6 +8,7 @@ title inside and stands in a row with others.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -70,13 +71,18 @@ _SMALL_TICKS: Final = 7
 MOST_DOTS: Final = 400
 # Steps of the golden section fill an interval evenly, whatever their number.
 _GOLDEN: Final = 0.618034
+# Size of markers that no line joins.
+_DOT_POINTS: Final = 4.0
+# Dots of a cloud: size in points by the most dots of a panel.
+_CLOUD_SIZES: Final = ((60, 4.6), (150, 3.6))
+_CLOUD_SIZE: Final = 2.6
 _FIXED: Final[dict[str, LineStyle | AreaStyle]] = {
     "fit": FIT_STYLE,
     "cloud": CLOUD_STYLE,
     "mean": MEAN_STYLE,
     "band": BAND_STYLE,
 }
-_SERIES: Final = ("data", "trace")
+_SERIES: Final = ("data", "trace", "dots")
 
 
 def draw_small(axes: Axes, figure: LineFigure, height_inches: float) -> None:
@@ -121,7 +127,8 @@ def drawn_lines(figure: LineFigure, *, small: bool = False, is_narrow: bool = Fa
         identifier=identifier(figure.name),
         label=_said(figure, series),
     )
-    shown = [line for line in figure.lines if line.role != "guide"]
+    # A line without points has no name in the legend.
+    shown = [line for line in figure.lines if line.role != "guide" and _points(figure, line)]
     return Drawn(
         name=figure.name,
         title=figure.title,
@@ -139,7 +146,9 @@ def _said(figure: LineFigure, series: Sequence[Line]) -> str:
     parts = []
     for line in series[:_MOST_SAID]:
         places = _points(figure, line)
-        if places:
+        if places and line.role == "dots":
+            parts.append(f"{line.label}: {len(places):,} points")
+        elif places:
             first, last = places[0], places[-1]
             parts.append(
                 f"{line.label} from {y_text(_rough(line.y[first]))} at "
@@ -174,7 +183,8 @@ def _styles(figure: LineFigure) -> dict[int, LineStyle | AreaStyle]:
 def _style(line: Line, place: int) -> LineStyle:
     if line.origin:
         return drive_style(place, line.origin)
-    return series_style(place, trace=line.role == "trace")
+    style = series_style(place, trace=line.role == "trace")
+    return replace(style, joins=False) if line.role == "dots" else style
 
 
 def _points(figure: LineFigure, line: Line) -> list[int]:
@@ -249,7 +259,8 @@ def _draw_cloud(axes: Axes, figure: LineFigure, x: Sequence[float], y: Sequence[
     spread = 0.5 if figure.x.categories else 0.0
     beside = [at + spread * ((_GOLDEN * place) % 1.0 - 0.5) for place, at in enumerate(x)]
     step = max(1, -(-len(x) // MOST_DOTS))
-    dots(axes, beside[::step], list(y)[::step], color=CLOUD_STYLE.color, size=2.2)
+    size = next((size for most, size in _CLOUD_SIZES if len(x) <= most), _CLOUD_SIZE)
+    dots(axes, beside[::step], list(y)[::step], color=CLOUD_STYLE.color, size=size)
 
 
 def _draw_series(
@@ -277,7 +288,7 @@ def _draw_series(
             y,
             yerr=(below, above),
             fmt="none",
-            ecolor=style.color,
+            color=style.color,
             elinewidth=1,
             capsize=2.5,
         )
@@ -285,7 +296,7 @@ def _draw_series(
         # A line with a single point would be invisible.
         options["marker"] = "o"
     options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
-    options["markersize"] = 4.5 + 0.9 * behind
+    options["markersize"] = _DOT_POINTS if line.role == "dots" else 4.5 + 0.9 * behind
     in_front = line.role in ("trace", "fit") and bool(style.dash)
     for start, end in _stretches(line, places):
         axes.plot(
@@ -293,7 +304,7 @@ def _draw_series(
             y[start:end],
             zorder=(4 if line.role == "mean" else 3) + in_front / 2 - behind / 100,
             label=None if start else line.label,
-            clip_on=line.role != "data",
+            clip_on=line.role not in ("data", "dots") and not style.marker,
             **options,
         )
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import ScatterFigure
 
-#: Panels with more dots than this get smaller dots.
-MANY_DOTS: Final = 500
-#: Dots are large in panels with at most this many, where readers look at each of them.
-FEW_DOTS: Final = 60
+#: Size and opacity of dots by the most dots of a panel: where there are few, readers look at each.
+_SIZES: Final = ((60, 5.5, 0.8), (200, 4.4, 0.7), (500, 3.4, 0.6))
+_MANY: Final = (2.2, 0.6)
 _COLORS: Final = (BLUE, ORANGE)
 _SIZE_INCHES: Final = (SMALL_INCHES[0], 3.3)
 _BOTTOM_INCHES: Final = 0.48
@@ -64,20 +63,23 @@ def _draw(axes: Axes, figure: ScatterFigure, height: float) -> None:
     for factor in (0.5, 2):
         ends = [end * factor for end in limits]
         axes.plot(limits, ends, color=GREY, linewidth=0.7, linestyle=(0, (3, 3)))
+    size, opacity = _look(len(figure.up))
     dots(
         axes,
         figure.across,
         figure.up,
         color=_COLORS[figure.place],
-        size=_size_points(len(figure.up)),
-        opacity=0.8 if len(figure.up) <= FEW_DOTS else 0.6,
+        size=size,
+        opacity=opacity,
         name="points",
         front=True,
     )
     axes.set_title(figure.title)
 
 
-def _size_points(dots_drawn: int) -> float:
-    if dots_drawn <= FEW_DOTS:
-        return 5.5
-    return 3.4 if dots_drawn <= MANY_DOTS else 2.2
+def _look(dots_drawn: int) -> tuple[float, float]:
+    """Return the size of dots in points, and their opacity."""
+    for most, size, opacity in _SIZES:
+        if dots_drawn <= most:
+            return size, opacity
+    return _MANY

@@ -18,9 +18,15 @@ _NAMES: Final = {
     "#d9dfe6": "line",
     "#f4f6f8": "wash",
     "#dde3ea": "band",
-    "#b8c2cc": "cloud",
+    "#93a1b0": "cloud",
     "#8a94a0": "grey",
     "#ffffff": "paper",
+    # Of lanes: every second one, and bars.
+    "#f7f8f9": "stripe",
+    "#bfddf0": "pale-blue",
+    "#a9dec9": "pale-green",
+    "#f5cdb3": "pale-orange",
+    "#edf0f2": "pale-grey",
     "#0072b2": "series-1",
     "#d55e00": "series-2",
     "#009e73": "series-3",
@@ -30,7 +36,8 @@ _NAMES: Final = {
     "#2e9bd6": "series-7",
     "#7a4a1e": "series-8",
 }
-_COLOR: Final = re.compile(r"(?<=[:\s])(#[0-9a-f]{6})(?=[;\"])")
+# In a style, or as the ground of a hatching.
+_COLOR: Final = re.compile(r"(?<=[:\s])(#[0-9a-f]{6})(?=[;\"])|(?<=fill=\")(#[0-9a-f]{6})(?=\")")
 
 
 def themed(color: str) -> str:
@@ -40,5 +47,5 @@ def themed(color: str) -> str:
 
 
 def themed_styles(svg: str) -> str:
-    """Make the colours in the style attributes of a drawing follow the page's theme."""
-    return _COLOR.sub(lambda match: themed(match[1]), svg)
+    """Make the colours of a drawing follow the page's theme."""
+    return _COLOR.sub(lambda match: themed(match[0]), svg)

@@ -222,7 +222,7 @@ def test_busy_chips_are_at_their_limit(share: float, seen: bool) -> None:
     assert ("At its limit" in found) == seen
     if seen:
         assert found["At its limit"].seen == (
-            "Of 8 workloads, the flash chips were busy for 95 % of the time or more in 8."
+            "In 8 of 8 workloads the flash chips were busy 95 % of the time or longer."
         )
 
 

@@ -86,7 +86,7 @@ def test_what_the_map_lacks_is_said_and_stays_empty() -> None:
     assert figure is not None
     assert set(figure.values[0]) == {None}
     (missing,) = figure.cautions
-    assert "27 of 54 points are not there" in missing.line
+    assert "27 of 54 points were not measured" in missing.line
 
 
 def test_a_map_that_is_mostly_empty_is_no_picture() -> None:

@@ -87,8 +87,8 @@ def test_missing_points_are_empty_and_never_zero() -> None:
     words = sweep_words(3, table, "the drive cannot run them")
     (missing,) = words.missing
     assert missing.line == (
-        "5 of 11 points are not there (random reads and writes at 5 points): the drive cannot run "
-        "them."
+        "5 of 11 points were not measured (random reads and writes at 5 points): the drive cannot "
+        "run them."
     )
 
 
@@ -109,11 +109,11 @@ def test_a_drive_that_ran_none_has_no_drawing_and_says_so() -> None:
     depth = section[1]
     (missing,) = depth.cautions
     assert missing.line == (
-        "7 of 14 points are not there (random reads at all): the drive cannot run them."
+        "7 of 14 points were not measured (all random reads): the drive cannot run them."
     )
     nothing = one_drive(sweep_table([]), "simulated", "the campaign is not finished")
     assert all(figure.figures == () for figure in nothing)
-    assert "11 of 11" in nothing[0].cautions[0].line
+    assert nothing[0].cautions[0].line.startswith("None of the 11 points was measured: ")
     assert all(drawn(figure).panels == () for figure in nothing)
 
 
@@ -135,10 +135,8 @@ def test_the_reason_for_what_is_missing() -> None:
     failures = [Failure(one.index, "fio failed", "") for one in run.measurements[20:]]
     failed = replace(cut, failures=failures)
     assert missing_reason(failed) == "they failed, or the drive cannot run them"
-    assert missing_reason(made_run(10)) == "the run was made without these sweeps"
-    assert missing_reason(run_of(EVERY, Parts(len(EVERY)))) == (
-        "the run was made without these sweeps"
-    )
+    assert missing_reason(made_run(10)) == "the run was made without sweeps"
+    assert missing_reason(run_of(EVERY, Parts(len(EVERY)))) == ("the run was made without sweeps")
 
 
 def test_what_is_held_is_read_from_the_workloads() -> None:
@@ -195,4 +193,4 @@ def test_several_drives_share_panels_and_are_distinguished() -> None:
     assert [text.split(",")[0] for text in both] == ["sim:a"] * 7 + ["/dev/b"] * 7
     (missing,) = section[1].cautions
     assert missing.name == "Missing points of /dev/b"
-    assert missing.line.startswith("7 of 14 points are not there (random reads at all): ")
+    assert missing.line.startswith("7 of 14 points were not measured (all random reads): ")

@@ -9,7 +9,7 @@ from made_run import made_run
 from drivelab.exhibits.quantities import NOTHING, share_text
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.exhibits.accuracy import accuracy_tables, cells
-from drivelab.models.exhibits.interval_words import band_words, held_words, promise_words
+from drivelab.models.exhibits.interval_words import band_words, promise_words
 from drivelab.models.exhibits.intervals import interval_rows
 from drivelab.pages.campaign import campaign_report
 from drivelab.report.page import render
@@ -52,11 +52,6 @@ def test_intervals_are_factors_around_the_prediction_and_what_they_held() -> Non
     rows = interval_rows(made_run(40, reserved=20, check=10))
     assert [row[0] for row in rows] == ["Mean latency", "Bandwidth", "Throughput"]
     assert rows[0][3:5] == ("1.25 (1.12 to 1.56)", "90 %")
-    assert held_words(made_run(40, reserved=20, check=10)) == (
-        "Of ten of them 9.0 for mean latency, 9.0 for bandwidth and 9.0 for throughput were "
-        "inside the 90 % interval, on average."
-    )
-    assert held_words(made_run(40, reserved=20)) == ""
     unchecked = interval_rows(made_run(40, reserved=20))
     assert [len(row) for row in unchecked] == [1 + 3] * 3
     assert interval_rows(made_run(40)) == []
@@ -65,16 +60,17 @@ def test_intervals_are_factors_around_the_prediction_and_what_they_held() -> Non
 def test_a_run_with_few_reserved_workloads_promises_only_what_it_has() -> None:
     run = made_run(40, reserved=4)
     assert promise_words(run) == (
-        "4 workloads drawn at random, each answered by a model that was fitted without it, set "
-        "the factor: of ten more drawn like them, about eight are inside the 80 % interval, on "
-        "average over many runs. An interval at 90 % and 95 % takes 9 and 19 such workloads."
+        "The factor was set with 4 workloads drawn at random, each predicted by a model that was "
+        "fitted without it. Of ten more workloads drawn in the same way, about eight are inside "
+        "the 80 % interval, on average over many runs. An interval of 90 % and 95 % needs 9 and "
+        "19 such workloads."
     )
     assert band_words(run) == (
-        "The shaded band is the 80 % interval of the model that is asked, for a workload of "
-        "middling difficulty."
+        "The shaded band is the 80 % interval of the model that answers, for a workload of "
+        "medium difficulty."
     )
     page = render(campaign_report(run)).html
     assert 'id="predictions-iops-extended' in page
     assert "90 % interval" not in page.replace("\N{NO-BREAK SPACE}", " ")
     none = made_run(40)
-    assert (promise_words(none), band_words(none), held_words(none)) == ("", "", "")
+    assert (promise_words(none), band_words(none)) == ("", "")

@@ -14,11 +14,12 @@ import made_pts_report as made
 import pytest
 from matplotlib.colors import to_rgb
 
-from drivelab.exhibits import Axis, BarFigure, Exhibit, Line, LineFigure, Table
+from drivelab.exhibits import Axis, BarFigure, Exhibit, LaneBar, LaneFigure, Line, LineFigure, Table
 from drivelab.exhibits.number_text import number_text, size_text, value_text
 from drivelab.report.drawing.bars import bars_document
 from drivelab.report.drawing.drawn import drawn
-from drivelab.report.drawing.line_styles import series_style
+from drivelab.report.drawing.lanes import LOOKS
+from drivelab.report.drawing.line_styles import LineStyle, series_style
 from drivelab.report.drawing.looks import Drawn, cell_style, luminance, ramp
 from drivelab.report.drawing.theme import themed
 
@@ -126,6 +127,29 @@ def test_a_figure_without_points_is_drawn_too() -> None:
     figure = LineFigure("f", "F", Axis("round"), Axis("rate (IOPS)", "log10"), ())
     assert len(drawn(figure).panels) == 1
     assert len(drawn(replace(figure, y=Axis("rate"), lines=(Line("x", (), ()),))).panels) == 1
+
+
+def test_dots_are_not_joined_and_an_empty_line_has_no_name_in_the_legend() -> None:
+    lines = (Line("some", (1.0, 2.0), (10.0, 11.0), "dots"), Line("none", (), (), "dots"))
+    one = drawn(LineFigure("f", "F", Axis("round"), Axis("rate (IOPS)"), lines))
+    ((style, label),) = one.legend
+    assert label == "some"
+    assert isinstance(style, LineStyle)
+    assert (style.marker, style.joins) == ("o", False)
+    assert len(one.tips["f"]) == 2
+    assert "some: 2 points" in one.panels[0].svg
+
+
+def test_a_dark_page_changes_every_colour_of_lanes_and_hatchings() -> None:
+    kinds = tuple((look, look, look) for look in LOOKS)
+    bars = tuple(LaneBar(0, at, at + 1.0, look) for at, look in enumerate(LOOKS))
+    axis = Axis("time (ms)", also=(0.0, float(len(LOOKS))))
+    lanes = LaneFigure("l", "L", axis, ("one", "two"), bars, kinds)
+    for exhibit in (lanes, made.bars()):
+        for panel in drawn(exhibit).panels:
+            # Only as what a variable is without a page.
+            bare = re.sub(r"var\([^)]*\)", "", panel.svg)
+            assert re.findall(r"(?:fill|stroke)(?::|=\") ?#[0-9a-f]{3,6}", bare) == []
 
 
 def test_a_trace_of_one_point_is_seen() -> None:
