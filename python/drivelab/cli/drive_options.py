@@ -28,6 +28,16 @@ _PLAN_OPTIONS: Final = (
 _WORDS: Final = {"half_width_ratio": "--half-width", "warmup_seconds": "--warmup"}
 
 
+def add_workers(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """Add ``--workers``."""
+    group.add_argument(
+        "--workers",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="worker threads; results are the same for any number [one per core]",
+    )
+
+
 def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the options that `open_named` and `plan_of` read.
 
@@ -38,12 +48,7 @@ def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False)
     )
     _add_plan_options(parser)
     group = parser.add_argument_group("simulated drives")
-    group.add_argument(
-        "--workers",
-        type=whole_number(1, 1024),
-        metavar="N",
-        help="worker threads; results are the same for any number [one per core]",
-    )
+    add_workers(group)
     add_no_variability(group)
     group = parser.add_argument_group("real drives")
     group.add_argument(

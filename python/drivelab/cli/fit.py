@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, seed, whole_number
 from drivelab.cli.command_line import command_line
+from drivelab.cli.drive_options import add_workers
 from drivelab.cli.executor_options import add_executor_options, check_simulating
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
@@ -66,12 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="output folder for a report and its tables [nothing is saved]",
     )
-    parser.add_argument(
-        "--workers",
-        type=whole_number(1, 1024),
-        metavar="N",
-        help="worker threads; results are the same for any number [one per core]",
-    )
+    add_workers(parser)
     add_executor_options(parser)
     add_force(parser)
     add_json(parser)

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from drivelab.drives.real.preview import RealPreview
     from drivelab.runs.executor import Executor, Executors
 
-# Options for one kind of drive, if a command names both kinds.
+# Options for real drives, if a command names both kinds.
 _OF_REAL: Final = {"on_failure": None, "endurance": None}
-_OF_SIMULATED: Final = {"workers": None}
 
 
 def separated(args: argparse.Namespace) -> list[argparse.Namespace]:
@@ -51,9 +50,8 @@ def separated(args: argparse.Namespace) -> list[argparse.Namespace]:
     alone = []
     for name in args.drives:
         one = separate(args, name)
-        if is_mixed:
-            others = _OF_SIMULATED if kind_of(name) == "real" else _OF_REAL
-            for option, nothing in others.items():
+        if is_mixed and kind_of(name) != "real":
+            for option, nothing in _OF_REAL.items():
                 setattr(one, option, nothing)
         if one.allow_destructive is not None:
             named = allowed(one)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import add_json, seed, whole_number
+from drivelab.cli.drive_options import add_workers
+from drivelab.cli.executor_options import add_executor_options, check_simulating
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
@@ -22,11 +24,13 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
+    from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.outputs import OutputFolder
     from drivelab.place.measured import Bench
     from drivelab.place.placing import Placement
     from drivelab.place.plan import PlacementPlan
     from drivelab.place.window import Window
+    from drivelab.runs.executor import TurningExecutor, TurningExecutors
 
 _USUAL_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 1000
@@ -73,12 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
-    parser.add_argument(
-        "--workers",
-        type=whole_number(1, 1024),
-        metavar="N",
-        help="worker threads; results are the same for any number [one per core]",
-    )
+    add_workers(parser)
+    add_executor_options(parser)
     add_force(parser)
     add_json(parser)
 
@@ -107,10 +107,23 @@ def run(args: argparse.Namespace) -> int:
         refuse_short(plan.demands, window, _word)
     except UsageError as error:
         raise UsageError(f"{args.plan}: {error}") from error
+    executors = _executors(args, plan)
     folder = None if args.out is None else _folder(args)
-    placement, window = _placed(args, plan, window)
+    placement, window = _placed(args, executors, plan, window)
     _tell(args, placement, window, folder)
     return 0 if placement.holds else _EXIT_NOT_HELD
+
+
+def _executors(args: argparse.Namespace, plan: PlacementPlan) -> TurningExecutors:
+    """Check who is to simulate; return what makes an executor for all drives of the pool."""
+    from drivelab.runs.executor import nobody_else
+    from drivelab.runs.workers.pool import refuse_files
+
+    executors = check_simulating(args)
+    if executors is not nobody_else:
+        for each in plan.demands:
+            refuse_files(each.part.workload)
+    return executors
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder:
@@ -123,7 +136,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 
 
 def _placed(
-    args: argparse.Namespace, plan: PlacementPlan, window: Window
+    args: argparse.Namespace, executors: TurningExecutors, plan: PlacementPlan, window: Window
 ) -> tuple[Placement, Window]:
     """Place; return the shortest window of all drives, and what was found."""
     from contextlib import ExitStack
@@ -133,23 +146,44 @@ def _placed(
     from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
     with ExitStack() as stack, told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
-        benches = []
-        for each in plan.offers:
-            drive = stack.enter_context(open_simulated(each.drive, varies=False))
-            benches.append(stack.enter_context(_bench(args, drive, plan, window)))
+        drives = [
+            stack.enter_context(open_simulated(each.drive, varies=False)) for each in plan.offers
+        ]
+        # Workers have memory for the largest drive.
+        largest = max(drives, key=lambda each: each.session_bytes)
+        workers = stack.enter_context(executors(largest))
+        benches = [
+            stack.enter_context(_bench(args, drive, workers, plan, window)) for drive in drives
+        ]
         found = place(plan, benches, rounds=args.rounds, time_limit=args.time_limit)
         return found, min((each.window for each in benches), key=lambda each: each.seconds)
 
 
-def _bench(args: argparse.Namespace, drive: Any, plan: PlacementPlan, window: Window) -> Bench:
+def _bench(
+    args: argparse.Namespace,
+    drive: SimulatedDrive,
+    workers: TurningExecutor | None,
+    plan: PlacementPlan,
+    window: Window,
+) -> Bench:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.place.measured import Bench
+    from drivelab.runs.executor import InTurn
 
     how = MeasurementPlan(
         seed=args.seed, warmup_requests=0, writes="sustained", workers=args.workers
     )
     path = None if args.out is None else args.out / RUNS / _folder_name(drive.name)
-    return Bench(drive, plan.demands, window, how, path, command=args.command, word=_word)
+    return Bench(
+        drive,
+        plan.demands,
+        window,
+        how,
+        path,
+        executor=None if workers is None else InTurn(drive, workers),
+        command=args.command,
+        word=_word,
+    )
 
 
 def _word(name: str) -> str:

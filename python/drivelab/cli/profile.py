@@ -23,7 +23,12 @@ from drivelab.cli.arguments import (
     size,
     whole_number,
 )
-from drivelab.cli.drive_options import add_no_variability, refuse_options_without_effect
+from drivelab.cli.drive_options import (
+    add_no_variability,
+    add_workers,
+    refuse_options_without_effect,
+)
+from drivelab.cli.executor_options import add_executor_options, check_executor
 from drivelab.cli.several_drives import (
     add_allow_destructive,
     add_at_once,
@@ -129,10 +134,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
-    add_no_variability(parser.add_argument_group("simulated drives"))
+    group = parser.add_argument_group("simulated drives")
+    add_workers(group)
+    add_no_variability(group)
     group = parser.add_argument_group("real drives")
     group.add_argument("--keep", action="store_true", help="keep the file that was created")
     add_allow_destructive(group)
+    add_executor_options(parser)
     add_json(parser)
 
 
@@ -217,6 +225,7 @@ def run(args: argparse.Namespace) -> int:
     alone = [separate(args, name) for name in args.drives]
     for each in alone:
         refuse_options_without_effect(each)
+        check_executor(each)
     plan = plan_of(args)
     plan.first_sizes()
     answers, failure = run_drives(args, alone, lambda one: [_profiled(one, plan)])
@@ -238,7 +247,11 @@ def _profiled(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]
     from drivelab.runs.stopping import found_file_stays, how_to_go_on, told_when_stopped
 
     out = _folder(args)
-    with _opened(args, plan) as drive, found_file_stays(drive.leave):
+    with (
+        _opened(args, plan) as drive,
+        found_file_stays(drive.leave),
+        check_executor(args)(drive) as executor,
+    ):
         profiled = run_profile(
             drive,
             plan,
@@ -246,6 +259,8 @@ def _profiled(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]
             beside=beside(args),
             command=args.command,
             before=check_files,
+            executor=executor,
+            workers=args.workers,
         )
     found, folder = profiled.found, profiled.folder
     head = {

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 #: Options for one kind of drive only, and their values if not given.
 _OF_REAL_DRIVES: Final = {"size": None, "keep": False, "allow_destructive": None, "purge": None}
-_OF_SIMULATED_DRIVES: Final = {"no_variability": False}
+_OF_SIMULATED_DRIVES: Final = {
+    "no_variability": False,
+    **dict.fromkeys(("workers", "executor", "address", "on")),
+}
 _EXIT_MISTAKE: Final = 2
 
 
@@ -26,12 +29,15 @@ def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
     Options for real drives do not reach simulated ones in the same command, and vice versa.
     """
     from drivelab.drives.naming import kind_of
+    from drivelab.runs.workers.cluster import names_a_host
 
     one = argparse.Namespace(**{**vars(args), "drive": name})
     if len(args.drives) > 1 and len({kind_of(each) == "real" for each in args.drives}) > 1:
         foreign = _OF_SIMULATED_DRIVES if kind_of(name) == "real" else _OF_REAL_DRIVES
         for option, nothing in foreign.items():
-            setattr(one, option, nothing)
+            # A drive of another machine needs the list of machines.
+            if option != "on" or not names_a_host(name):
+                setattr(one, option, nothing)
     if len(args.drives) > 1 and args.out is not None:
         words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
         one.out = args.out / (words or "drive")

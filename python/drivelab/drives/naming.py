@@ -169,8 +169,8 @@ def open_simulated(
         The drive's.
     varies
         With the preset's variability.
-    Source of the firmware whose library `SimulatedDrive.simulate` will get.
-        The source of the firmware that `SimulatedDrive.simulate` is given the library of.
+    own_firmware
+        Source of the firmware whose library `SimulatedDrive.simulate` will load.
 
     Raises
     ------

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.place.plan import Demand
     from drivelab.place.window import Window
+    from drivelab.runs.executor import Executor
 
 #: No trace takes so long: 11 days.
 _LONGEST_NS: Final = 10**15
@@ -77,6 +78,8 @@ class Bench(ClosedOnExit):
         The seed, and what writes find.
     path
         The run's folder; ``None`` keeps nothing.
+    executor
+        Runs the measurements; a `DriveExecutor` by default. Results do not depend on it.
     command
         The command line that resumes it.
     progress
@@ -93,6 +96,7 @@ class Bench(ClosedOnExit):
         plan: MeasurementPlan,
         path: Path | None = None,
         *,
+        executor: Executor | None = None,
         command: str | None = None,
         progress: bool = True,
         word: Callable[[str], str] = str,
@@ -103,6 +107,7 @@ class Bench(ClosedOnExit):
         self._window = window
         self._plan = plan
         self._path = path
+        self._executor = executor or DriveExecutor(drive)
         self._command = command
         self._progress = progress
         self._word = word
@@ -223,7 +228,7 @@ class Bench(ClosedOnExit):
             shown=self._progress,
             paused_seconds=lambda: run.paused_seconds,
         )
-        answers = run.measure(missing, self._plan, DriveExecutor(self.drive))
+        answers = run.measure(missing, self._plan, self._executor)
         try:
             with closing(answers), bar:
                 for answer in answers:

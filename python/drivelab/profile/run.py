@@ -65,6 +65,7 @@ def run_profile(
     command: str | None = None,
     before: Callable[[OutputFolder], None] = lambda _folder: None,
     executor: Executor | None = None,
+    workers: int | None = None,
 ) -> Profiled:
     """Measure what `path` lacks of a profile.
 
@@ -83,7 +84,9 @@ def run_profile(
     before
         Called with the run's folder before anything is measured; what it raises prevents that.
     executor
-        Who measures; `DriveExecutor` unless given. Results do not depend on it.
+        Runs the passes; a `DriveExecutor` by default. Results do not depend on it.
+    workers
+        Number of threads for passes on a simulated drive; by default one per core.
 
     Raises
     ------
@@ -116,7 +119,7 @@ def run_profile(
             before(folder)
 
         def every_pass(run: Run) -> Profile:
-            with Passes(run, executor or DriveExecutor(drive), plan) as passes:
+            with Passes(run, executor or DriveExecutor(drive), plan, workers) as passes:
                 return measured_profile(passes, plan)
 
         # As of a campaign: left when it was stopped before.
@@ -145,12 +148,17 @@ class Passes(ClosedOnExit):
         Measures them.
     plan
         Whose passes they are; with a pass's place its seed is the key of random numbers.
+    workers
+        As `run_profile` takes it.
     """
 
-    def __init__(self, run: Run, executor: Executor, plan: ProfileSettings) -> None:
+    def __init__(
+        self, run: Run, executor: Executor, plan: ProfileSettings, workers: int | None = None
+    ) -> None:
         self._run = run
         self._executor = executor
         self._plan = plan
+        self._measuring = MeasurementPlan(seed=plan.seed, workers=workers)
         self._progress = Progress(
             0,
             0,
@@ -202,8 +210,8 @@ class Passes(ClosedOnExit):
     def _measure(self, work: Sequence[tuple[int, WholePass]]) -> None:
         if not work:
             return
-        plan = MeasurementPlan(seed=self._plan.seed)
-        with closing(self._run.measure(work, plan, self._executor, entry_of=entry_of)) as answers:
+        answering = self._run.measure(work, self._measuring, self._executor, entry_of=entry_of)
+        with closing(answering) as answers:
             for one in answers:
                 if isinstance(one, Measurement):
                     self._stored[one.index] = MeasuredPass.of(one)

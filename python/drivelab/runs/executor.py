@@ -89,6 +89,29 @@ class TurningExecutor(Executor, Protocol):
         ...
 
 
+class InTurn:
+    """One drive's share of workers that measure on several drives, one after the other.
+
+    Parameters
+    ----------
+    drive
+        A simulated drive.
+    workers
+        Turn to this drive before each batch. They keep the states of two drives.
+    """
+
+    def __init__(self, drive: Drive, workers: TurningExecutor) -> None:
+        self._drive = drive
+        self._workers = workers
+
+    def measure(
+        self, work: Sequence[Work], plan: MeasurementPlan
+    ) -> Generator[Measurement | Failed, None, None]:
+        """See `Executor`."""
+        self._workers.turn_to(self._drive, (0, self._drive.name))
+        return self._workers.measure(work, plan)
+
+
 #: As `Executors`, for whoever measures on many drives; it is asked once, for the first of them.
 TurningExecutors = Callable[[Drive], "AbstractContextManager[TurningExecutor | None]"]
 

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from brief_models import PROGRAM
+from fake_ray import FakeRay
 from ssh_server import Server, serving, wait_until
 
 from drivelab.cli.main import main
@@ -174,6 +176,88 @@ def test_a_twin_is_the_same_whoever_measures(
     results = [json.loads(Path(each, "page/result.json").read_text()) for each in ("twin", "alone")]
     for name in ("error", "repeated_error", "values"):
         assert results[0][name] == results[1][name], name
+
+
+@pytest.mark.faults
+def test_a_twin_is_fitted_on_other_machines_and_on_ray(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["twin", "sim:sas-15k", "--base", "sas-15k", "--fit", "mechanics.rotation_rpm"]
+    words += ["--generations", "0", "--measurements", "40", "--check", "5"]
+    words += ["--requests", "100", "--warmup-requests", "20"]
+    assert main([*words, "--out", "alone"]) == 0
+    assert main([*words, "--out", "ssh", "--on", cluster(server, server.name)]) == 0
+    ray = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        on_ray = ["--executor", "ray", "--address", address, "--workers", "2"]
+        assert main([*words, *on_ray, "--out", "ray"]) == 0
+    assert ray.actors
+    for name in ("run/measurements.csv", "again/measurements.csv"):
+        alone = Path("alone", name).read_bytes()
+        assert Path("ssh", name).read_bytes() == alone, name
+        assert Path("ray", name).read_bytes() == alone, name
+    places = ("alone", "ssh", "ray")
+    results = [json.loads(Path(each, "page/result.json").read_text()) for each in places]
+    for name in ("error", "repeated_error", "values"):
+        assert results[0][name] == results[1][name] == results[2][name], name
+
+
+def test_a_profile_is_the_same_whoever_measures(server: Server, started: list[str]) -> None:
+    words = ["profile", SMALL, "--file-size", "1MiB", "--interval", "4KiB:64KiB:12KiB"]
+    assert main([*words, "--out", "threads", "--workers", "1"]) == 0
+    assert started == []
+    assert main([*words, "--out", "processes", "--executor", "processes", "--workers", "2"]) == 0
+    assert main([*words, "--out", "machines", "--on", cluster(server, server.name)]) == 0
+    assert started == ["worker 1", "worker 2", server.name]
+    tables = [each.name for each in Path("threads").glob("*.csv")]
+    assert "passes.csv" in tables
+    for name in tables:
+        alone = Path("threads", name).read_bytes()
+        assert Path("processes", name).read_bytes() == alone, name
+        assert Path("machines", name).read_bytes() == alone, name
+
+
+def test_a_placement_is_the_same_whoever_simulates(
+    server: Server, started: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    drives = (SMALL, f"sim:{Path(__file__).parents[2] / 'settling_drive.toml'}")
+    Path("plan.toml").write_text(
+        'objective = "latency"\n'
+        + "".join(
+            f'[[workload]]\nname = "{name}"\nrate_iops = {rate}\nsize = "64MiB"\n'
+            for name, rate in (("web", 2000), ("mail", 1000))
+        )
+        + "".join(f'[[drive]]\nname = "{name}"\nat_most = 2\n' for name in drives)
+    )
+    words = ["place", "plan.toml", "--seconds", "0.2", "--json"]
+    assert main(words) == 0
+    alone = capsys.readouterr().out
+    assert started == []
+    assert main([*words, "--executor", "processes", "--workers", "2"]) == 0
+    assert capsys.readouterr().out == alone
+    # The same workers simulate both kinds of drives.
+    assert started == ["worker 1", "worker 2"]
+    assert main([*words, "--on", cluster(server, server.name)]) == 0
+    assert capsys.readouterr().out == alone
+    assert started == ["worker 1", "worker 2", server.name]
+
+
+def test_a_plan_with_traces_is_solved_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("short.spc").write_text("".join(f"0,{each * 8},4096,r,{each}.0\n" for each in range(9)))
+    Path("plan.toml").write_text(
+        '[[workload]]\nname = "recorded"\ntrace = "short.spc"\nsize = "1MiB"\n'
+        f'[[drive]]\nname = "{SMALL}"\nprice = 1\n'
+    )
+    assert main(["place", "plan.toml", "--executor", "processes", "--out", "placed"]) == 2
+    said = capsys.readouterr().err
+    assert "a recorded trace is measured where its files are: leave out --executor" in said
+    assert said.count("\n") == 1
+    assert not Path("placed").exists()
 
 
 def test_a_choice_may_be_made_elsewhere(

@@ -45,6 +45,7 @@ from drivelab.runs.workers.messages import (
 )
 from drivelab.runs.workers.place import Place
 from drivelab.runs.workers.talk import NOTE, Heard, Talk, Talking, TalkingPlace
+from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.workload import Workload, workload_json
 
@@ -478,7 +479,9 @@ class WorkersExecutor(ClosedOnExit):
 
 def refuse_files(workload: Workload) -> None:
     """Raise `UsageError` for a workload whose files are on this machine."""
-    if isinstance(workload, Trace) and workload.files is not None:
+    parts = workload.parts if isinstance(workload, SideBySide) else ()
+    alone = (workload, *(each.workload for each in parts))
+    if any(isinstance(each, Trace) and each.files is not None for each in alone):
         raise UsageError(
             "a recorded trace is measured where its files are: leave out --executor, or make a "
             "scenario of it (`drivelab trace fit`)"
