@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use drivelab_live::data::{Loss, MemoryStore, Store, Volatile};
+use drivelab_live::data::{BegunFlush, BegunWrite, Loss, MemoryStore, Store, Volatile};
 use drivelab_live::serve::{Door, Place, PowerCuts, Serving, Settings, Told};
 
 use crate::server::{answer, client, path, settings};
@@ -125,29 +125,36 @@ fn sector(store: &Store, number: u64) -> u8 {
     out[0]
 }
 
-fn write(volatile: &mut Volatile, store: &mut Store, number: u64, byte: u8, is_held: bool) {
+fn write(
+    volatile: &mut Volatile,
+    store: &mut Store,
+    number: u64,
+    byte: u8,
+    is_held: bool,
+) -> BegunWrite {
     let range = (number * SECTOR, SECTOR);
     // No other sector is durable.
     let is_volatile = |offset| offset != range.0 || is_held;
-    volatile.begin(store, range, is_volatile).unwrap();
+    let begun = volatile.begin(store, range, is_volatile).unwrap();
     store.write(range.0, &[byte; 512]).unwrap();
+    begun
 }
 
 #[test]
 fn a_sector_goes_back_to_what_was_last_programmed() {
     let (mut volatile, mut store) = (Volatile::default(), store());
-    write(&mut volatile, &mut store, 0, 1, false);
-    volatile.end(0, SECTOR);
+    let begun = write(&mut volatile, &mut store, 0, 1, false);
+    volatile.end(begun, (0, SECTOR), false);
     // Programmed in the meantime, so this is what comes back. Later writes are in the cache.
-    write(&mut volatile, &mut store, 0, 2, false);
-    volatile.end(0, SECTOR);
-    write(&mut volatile, &mut store, 0, 3, true);
-    volatile.end(0, SECTOR);
+    let begun = write(&mut volatile, &mut store, 0, 2, false);
+    volatile.end(begun, (0, SECTOR), false);
+    let begun = write(&mut volatile, &mut store, 0, 3, true);
+    volatile.end(begun, (0, SECTOR), false);
     // Never complete, although the cache does not hold it.
     write(&mut volatile, &mut store, 1, 4, false);
     // Complete and programmed.
-    write(&mut volatile, &mut store, 2, 5, false);
-    volatile.end(2 * SECTOR, SECTOR);
+    let begun = write(&mut volatile, &mut store, 2, 5, false);
+    volatile.end(begun, (2 * SECTOR, SECTOR), false);
     let lost = volatile.cut(&mut store, |offset| offset == 0, |_| true);
     assert_eq!(lost, Ok(2));
     assert_eq!([0, 1, 2].map(|number| sector(&store, number)), [1, 0, 5]);
@@ -160,9 +167,9 @@ fn what_was_flushed_stays_when_more_of_its_page_is_written() {
     let (mut volatile, mut store) = (Volatile::default(), store());
     let mut write = |number: u64, byte, is_volatile: bool| {
         let range = (number * SECTOR, SECTOR);
-        volatile.begin(&store, range, |_| is_volatile).unwrap();
+        let begun = volatile.begin(&store, range, |_| is_volatile).unwrap();
         store.write(range.0, &[byte; 512]).unwrap();
-        volatile.end(range.0, SECTOR);
+        volatile.end(begun, (range.0, SECTOR), false);
     };
     // The drive reports on whole pages: it holds nothing, then it is flushed, then it holds the
     // second sector.
@@ -170,6 +177,144 @@ fn what_was_flushed_stays_when_more_of_its_page_is_written() {
     write(1, 2, false);
     assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));
     assert_eq!([0, 1].map(|number| sector(&store, number)), [1, 0]);
+}
+
+#[test]
+fn what_was_flushed_stays_when_it_is_written_again_meanwhile() {
+    for atomic in [0, 8 * SECTOR] {
+        let (mut volatile, mut store) = (Volatile::with_units_of(atomic), store());
+        let old = write(&mut volatile, &mut store, 0, 1, true);
+        volatile.end(old, (0, SECTOR), false);
+        let flush = volatile.begin_flush();
+        // Begins and ends during the flush, which does not cover it.
+        let new = write(&mut volatile, &mut store, 0, 2, true);
+        volatile.end(new, (0, SECTOR), false);
+        volatile.end_flush(flush, true);
+        assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));
+        assert_eq!(sector(&store, 0), 1);
+    }
+}
+
+#[test]
+fn a_flush_that_failed_keeps_nothing() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    let old = write(&mut volatile, &mut store, 0, 1, true);
+    volatile.end(old, (0, SECTOR), false);
+    let flush = volatile.begin_flush();
+    write(&mut volatile, &mut store, 0, 2, true);
+    volatile.end_flush(flush, false);
+    assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));
+    assert_eq!(sector(&store, 0), 0);
+}
+
+#[test]
+fn a_forced_write_stays_when_a_write_over_it_is_lost() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    let forced = write(&mut volatile, &mut store, 0, 1, true);
+    write(&mut volatile, &mut store, 0, 2, true);
+    volatile.end(forced, (0, SECTOR), true);
+    assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));
+    assert_eq!(sector(&store, 0), 1);
+}
+
+/// A write of the test below: first sector, number of sectors, when it ended.
+struct Sent {
+    begun: BegunWrite,
+    sectors: std::ops::Range<u64>,
+    is_forced: bool,
+    ended: Option<usize>,
+}
+
+#[test]
+fn nothing_that_was_flushed_is_ever_lost() {
+    const SECTORS: u64 = 8;
+    let mut state = 7;
+    let mut lost = 0;
+    for round in 0..20_000 {
+        let (mut volatile, mut store) = (Volatile::with_units_of(round % 4 * SECTOR), store());
+        let mut sent: Vec<Sent> = Vec::new();
+        let mut flushes: Vec<(BegunFlush, usize)> = Vec::new();
+        let mut ended = 0;
+        // Of each sector, the last write that is durable; 0 before the first.
+        let mut floor = [0; SECTORS as usize];
+        for _ in 0..drawn(&mut state, 24) {
+            match drawn(&mut state, 7) {
+                0..3 => {
+                    let size = drawn(&mut state, 4) + 1;
+                    let first = drawn(&mut state, SECTORS - size + 1);
+                    let sectors = first..first + size;
+                    let last_to = |sector: u64| {
+                        let covers = |each: &Sent| each.sectors.contains(&sector);
+                        sent.iter().rposition(covers).map_or(0, |place| place + 1)
+                    };
+                    // The newest data of a sector is in the cache unless it was flushed.
+                    let is_volatile = |offset: u64| {
+                        let sector = offset / SECTOR;
+                        sector < SECTORS && last_to(sector) > floor[sector as usize]
+                    };
+                    let range = (first * SECTOR, size * SECTOR);
+                    let begun = volatile.begin(&store, range, is_volatile).unwrap();
+                    let data = vec![sent.len() as u8 + 1; (size * SECTOR) as usize];
+                    store.write(range.0, &data).unwrap();
+                    sent.push(Sent {
+                        begun,
+                        sectors,
+                        is_forced: drawn(&mut state, 4) == 0,
+                        ended: None,
+                    });
+                }
+                3..5 if !sent.is_empty() => {
+                    let place = drawn(&mut state, sent.len() as u64) as usize;
+                    let one = &mut sent[place];
+                    if one.ended.is_none() {
+                        ended += 1;
+                        one.ended = Some(ended);
+                        let size = one.sectors.end - one.sectors.start;
+                        let range = (one.sectors.start * SECTOR, size * SECTOR);
+                        volatile.end(one.begun, range, one.is_forced);
+                        if one.is_forced {
+                            for sector in one.sectors.clone() {
+                                let floor = &mut floor[sector as usize];
+                                *floor = place.saturating_add(1).max(*floor);
+                            }
+                        }
+                    }
+                }
+                5 => flushes.push((volatile.begin_flush(), ended)),
+                _ if !flushes.is_empty() => {
+                    let place = drawn(&mut state, flushes.len() as u64) as usize;
+                    let (flush, covered) = flushes.swap_remove(place);
+                    volatile.end_flush(flush, true);
+                    for (sector, floor) in (0..).zip(&mut floor) {
+                        let is_covered = |each: &Sent| {
+                            each.sectors.contains(&sector)
+                                && each.ended.is_some_and(|ended| ended <= covered)
+                        };
+                        let last = sent.iter().rposition(is_covered);
+                        *floor = last.map_or(0, |place| place + 1).max(*floor);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let last_to = |sector: u64| {
+            let covers = |each: &Sent| each.sectors.contains(&sector);
+            sent.iter().rposition(covers).map_or(0, |place| place + 1)
+        };
+        let is_volatile = |offset: u64| {
+            let number = offset / SECTOR;
+            last_to(number) > floor[number as usize]
+        };
+        lost += volatile.cut(&mut store, is_volatile, |_| true).unwrap();
+        for (number, &least) in (0..).zip(&floor) {
+            let found = usize::from(sector(&store, number));
+            assert!(
+                found >= least,
+                "round {round}: sector {number} has write {found}, and {least} was durable"
+            );
+        }
+    }
+    assert!(lost > 10_000, "{lost}");
 }
 
 #[test]
@@ -200,10 +345,10 @@ fn a_trim_is_for_good() {
 fn torn(atomic: u64, is_complete: bool, is_volatile: impl Fn(u64) -> bool) -> [Vec<u8>; 2] {
     [0, 1].map(|parity| {
         let (mut volatile, mut store) = (Volatile::with_units_of(atomic), store());
-        volatile.begin(&store, (2048, 16_384), |_| false).unwrap();
+        let begun = volatile.begin(&store, (2048, 16_384), |_| false).unwrap();
         store.write(2048, &[9; 16_384]).unwrap();
         if is_complete {
-            volatile.end(2048, 16_384);
+            volatile.end(begun, (2048, 16_384), false);
         }
         let lost = volatile.cut(&mut store, &is_volatile, |page| page % 2 == parity);
         assert!(lost.is_ok());
@@ -235,15 +380,15 @@ fn what_is_trimmed_of_an_atomic_write_is_no_part_of_it_any_more() {
     let (begin, middle) = ((256 << 10) - HALF, 256 << 10);
     let (mut volatile, mut store) = (Volatile::with_units_of(2 * HALF), store());
     let whole = (begin, 2 * HALF);
-    volatile.begin(&store, whole, |_| false).unwrap();
+    let begun = volatile.begin(&store, whole, |_| false).unwrap();
     store.write(begin, &[9; 2 * HALF as usize]).unwrap();
-    volatile.end(begin, 2 * HALF);
+    volatile.end(begun, (begin, 2 * HALF), false);
     // Its first half is trimmed and written again, and that is lost.
     store.forget(begin, HALF).unwrap();
     volatile.forget(begin, HALF);
-    volatile.begin(&store, (begin, HALF), |_| false).unwrap();
+    let begun = volatile.begin(&store, (begin, HALF), |_| false).unwrap();
     store.write(begin, &[7; HALF as usize]).unwrap();
-    volatile.end(begin, HALF);
+    volatile.end(begun, (begin, HALF), false);
     let lost = volatile.cut(&mut store, |offset| offset < middle, |_| true);
     assert_eq!(lost, Ok(8));
     let found = [begin, middle].map(|offset| sector(&store, offset / SECTOR));
@@ -272,11 +417,11 @@ fn no_atomic_write_is_torn_whatever_overlaps_and_is_programmed() {
             let first = drawn(&mut state, 32 - size);
             let range = (first * SECTOR, size * SECTOR);
             let would_lose = |offset: u64| is_held.get((offset / SECTOR) as usize) == Some(&true);
-            volatile.begin(&store, range, would_lose).unwrap();
+            let begun = volatile.begin(&store, range, would_lose).unwrap();
             let data = vec![number; (size * SECTOR) as usize];
             store.write(range.0, &data).unwrap();
             if drawn(&mut state, 4) > 0 {
-                volatile.end(range.0, range.1);
+                volatile.end(begun, range, false);
             }
             for sector in first..first + size {
                 is_held[sector as usize] = true;

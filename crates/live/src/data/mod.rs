@@ -7,12 +7,13 @@ mod file;
 mod memory;
 mod sync;
 mod units;
+mod versions;
 mod volatile;
 
 pub use file::{BackingError, FileStore};
 pub use memory::MemoryStore;
 pub use sync::Syncs;
-pub use volatile::{Loss, Volatile};
+pub use volatile::{BegunFlush, BegunWrite, Loss, Volatile};
 
 use std::path::Path;
 

@@ -6,11 +6,13 @@
 //! ```
 //!
 //! The drive says whether the newest data of a sector would be lost. While it would, the previous
-//! data is kept here. A write in progress may be lost too.
+//! data is kept here. A write in progress may be lost too. What a flush or a forced write made
+//! durable never goes, even if a later write to the same sector is lost.
 
 use std::collections::HashMap;
 
 use super::units::Units;
+use super::versions::{Durable, Image};
 use super::{Store, StoreError};
 use crate::protocol::SECTOR_BYTES;
 
@@ -39,12 +41,13 @@ pub enum Loss {
     Some,
 }
 
-#[derive(Debug)]
-struct Image {
-    before: Box<[u8; SECTOR_BYTES as usize]>,
-    /// Incomplete writes to it.
-    under_way: u32,
-}
+/// A write that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunWrite(u64);
+
+/// A flush that has begun: how many writes had ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunFlush(u64);
 
 /// Previous data under writes that may be lost.
 #[derive(Debug)]
@@ -56,6 +59,11 @@ pub struct Volatile {
     look_at: usize,
     /// Those that are lost or kept together.
     units: Units,
+    /// Writes that have begun, and that have ended.
+    begun: u64,
+    ended: u64,
+    /// Flushes in progress.
+    flushes: Vec<u64>,
 }
 
 impl Default for Volatile {
@@ -73,11 +81,14 @@ impl Volatile {
             images: HashMap::new(),
             look_at: FIRST_LOOK,
             units: Units::of(atomic_bytes),
+            begun: 0,
+            ended: 0,
+            flushes: Vec::new(),
         }
     }
 
     /// A write is about to change this range. `is_volatile` says by offset whether data would be
-    /// lost.
+    /// lost. Returns what [`Volatile::end`] needs.
     ///
     /// # Errors
     /// [`StoreError`] if the present data cannot be read.
@@ -86,7 +97,9 @@ impl Volatile {
         store: &Store,
         (offset, size): (u64, u64),
         is_volatile: impl Fn(u64) -> bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<BegunWrite, StoreError> {
+        let number = self.begun;
+        self.begun += 1;
         if self.images.len() >= self.look_at {
             self.forget_where(|_| true, &is_volatile);
             self.look_at = FIRST_LOOK.max(2 * self.images.len());
@@ -95,30 +108,36 @@ impl Volatile {
         self.units.begin(size, sectors(offset, size));
         let mut here = Vec::new();
         for sector in sectors(offset, size) {
-            if self.may_be_lost(sector, &is_volatile)
-                && let Some(image) = self.images.get_mut(&sector)
-            {
-                image.under_way += 1;
-                continue;
-            }
-            if self.images.len() >= MOST_SECTORS {
+            let is_known = self.may_be_lost(sector, &is_volatile);
+            if !is_known && self.images.len() >= MOST_SECTORS {
                 // An older image would restore data from before a durable write.
-                self.images.remove(&sector);
-                self.units.leave(&(sector..sector + 1));
+                self.leave(sector);
                 continue;
             }
             here.clear();
-            store.read(sector * SECTOR, SECTOR_BYTES, &mut here)?;
-            if let Ok(before) = here.as_slice().try_into() {
-                let before = Box::new(before);
-                let image = Image {
-                    before,
-                    under_way: 1,
-                };
-                self.images.insert(sector, image);
+            if let Err(error) = store.read(sector * SECTOR, SECTOR_BYTES, &mut here) {
+                self.end(BegunWrite(number), (offset, size), false);
+                return Err(error);
+            }
+            let Ok(content) = here.as_slice().try_into().map(Box::new) else {
+                continue;
+            };
+            match self.images.get_mut(&sector).filter(|_| is_known) {
+                Some(image) => {
+                    image.begin_another(number, content, &self.flushes);
+                }
+                None => {
+                    self.images.insert(sector, Image::begin(content, number));
+                }
             }
         }
-        Ok(())
+        Ok(BegunWrite(number))
+    }
+
+    /// A sector can no longer be lost, but what was written with it may.
+    fn leave(&mut self, sector: u64) {
+        self.images.remove(&sector);
+        self.units.leave(&(sector..sector + 1));
     }
 
     /// Forgets previous data under durable writes, in every page of the drive that the range
@@ -156,7 +175,7 @@ impl Volatile {
     fn may_be_lost(&self, sector: u64, is_volatile: &impl Fn(u64) -> bool) -> bool {
         let of = |sector: &u64| {
             let image = self.images.get(sector);
-            image.is_some_and(|image| image.under_way > 0 || is_volatile(sector * SECTOR))
+            image.is_some_and(|image| image.is_under_way() || is_volatile(sector * SECTOR))
         };
         match self.units.with(sector) {
             Some(together) => together.iter().any(of),
@@ -190,13 +209,44 @@ impl Volatile {
         }
     }
 
-    /// A write to this range completed.
-    pub fn end(&mut self, offset: u64, size: u64) {
+    /// A write to this range completed. If it was forced, it is durable.
+    pub fn end(&mut self, write: BegunWrite, (offset, size): (u64, u64), is_forced: bool) {
+        self.ended += 1;
         for sector in sectors(offset, size) {
-            if let Some(image) = self.images.get_mut(&sector) {
-                image.under_way = image.under_way.saturating_sub(1);
+            let Some(image) = self.images.get_mut(&sector) else {
+                continue;
+            };
+            if !is_forced {
+                image.end(write.0, self.ended, &self.flushes);
+            } else if image.keep(Durable::Write(write.0)) {
+                self.leave(sector);
             }
         }
+    }
+
+    /// A flush begins. Call [`Volatile::end_flush`] with what this returns.
+    pub fn begin_flush(&mut self) -> BegunFlush {
+        self.flushes.push(self.ended);
+        BegunFlush(self.ended)
+    }
+
+    /// A flush ended: what had ended when it began is durable, unless it failed.
+    pub fn end_flush(&mut self, BegunFlush(ended): BegunFlush, is_done: bool) {
+        if let Some(place) = self.flushes.iter().position(|&each| each == ended) {
+            self.flushes.swap_remove(place);
+        }
+        if !is_done {
+            return;
+        }
+        let units = &mut self.units;
+        self.images.retain(|&sector, image| {
+            let is_safe = image.keep(Durable::EndedBy(ended));
+            if is_safe {
+                units.leave(&(sector..sector + 1));
+            }
+            !is_safe
+        });
+        self.look_at = FIRST_LOOK.max(2 * self.images.len());
     }
 
     /// The range is forgotten for good; none of it can come back.
@@ -240,6 +290,7 @@ impl Volatile {
         }
         self.images.clear();
         self.units.clear();
+        self.flushes.clear();
         outcome.map(|()| lost)
     }
 }

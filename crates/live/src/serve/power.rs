@@ -5,6 +5,7 @@
 //!                   │ requests under way fail, what the cache held is lost
 //! ```
 
+use super::waiting::InPower;
 use crate::data::{Loss, Volatile};
 
 /// When the power fails, and what is lost.
@@ -40,6 +41,16 @@ impl Power {
             is_off: false,
             number: 0,
             volatile: Volatile::with_units_of(atomic_bytes),
+        }
+    }
+
+    /// A request on this range ended; `is_done` says whether it was served.
+    pub fn ended(&mut self, what: InPower, range: (u64, u64), is_done: bool) {
+        match what {
+            InPower::Nothing => {}
+            InPower::Write(write) => self.volatile.end(write, range, false),
+            InPower::ForcedWrite(write) => self.volatile.end(write, range, is_done),
+            InPower::Flush(flush) => self.volatile.end_flush(flush, is_done),
         }
     }
 

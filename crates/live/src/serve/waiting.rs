@@ -2,6 +2,8 @@
 
 use drivelab_request::CommandKind;
 
+use crate::data::{BegunFlush, BegunWrite};
+
 /// The owner of a request: the index of a connection, and a counter of the connections with that
 /// index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,19 @@ pub(super) struct Waiting {
     pub due: u64,
     pub latency: u64,
     pub is_failed: bool,
+    /// What it may lose or make durable when the power goes.
+    pub in_power: InPower,
+}
+
+/// What a request is for a drive whose power fails from time to time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum InPower {
+    /// Nothing, or power never fails.
+    #[default]
+    Nothing,
+    Write(BegunWrite),
+    ForcedWrite(BegunWrite),
+    Flush(BegunFlush),
 }
 
 /// Requests by ticket.

@@ -15,7 +15,7 @@ use super::Settings;
 use super::power::Power;
 use super::speech::Speech;
 use super::told::{Failure, Tellings, Told};
-use super::waiting::{Owner, Waiting, Waitings};
+use super::waiting::{InPower, Owner, Waiting, Waitings};
 use super::watched::{MediaTotal, Watched};
 use crate::clock::{Due, Keeper, Wall};
 use crate::data::{Store, Syncs};
@@ -224,10 +224,9 @@ impl Work {
         let Some(waiting) = self.waitings.remove(ticket) else {
             return;
         };
-        if let Some(power) = &mut self.power
-            && waiting.kind == CommandKind::Write
-        {
-            power.volatile.end(waiting.offset, waiting.bytes.into());
+        if let Some(power) = &mut self.power {
+            let range = (waiting.offset, waiting.bytes.into());
+            power.ended(waiting.in_power, range, !waiting.is_failed);
         }
         if waiting.is_failed {
             self.told.failed();
@@ -319,13 +318,11 @@ impl Work {
         speech: Speech,
     ) -> Result<usize, ErrorNumber> {
         let mut reply = self.waitings.buffer();
-        if let Err(error) = self.do_data(request, data, &mut reply, speech) {
-            if let Some(power) = &mut self.power
-                && request.asked.command() == CommandKind::Write
-            {
-                power
-                    .volatile
-                    .end(request.offset_bytes, request.size_bytes.into());
+        let mut in_power = InPower::Nothing;
+        if let Err(error) = self.do_data(request, data, (&mut reply, &mut in_power), speech) {
+            if let Some(power) = &mut self.power {
+                let range = (request.offset_bytes, request.size_bytes.into());
+                power.ended(in_power, range, false);
             }
             if error == ErrorNumber::NoSpace {
                 self.told.found_no_space();
@@ -335,7 +332,7 @@ impl Work {
             return Err(error);
         }
         let reply_bytes = reply.len();
-        self.submit(now, owner, request, reply);
+        self.submit(now, owner, request, (reply, in_power));
         Ok(reply_bytes)
     }
 
@@ -344,7 +341,7 @@ impl Work {
         &mut self,
         request: &Request,
         data: &[u8],
-        reply: &mut Vec<u8>,
+        (reply, in_power): (&mut Vec<u8>, &mut InPower),
         speech: Speech,
     ) -> Result<(), ErrorNumber> {
         let is_off = self.power.as_ref().is_some_and(|power| power.is_off);
@@ -352,7 +349,7 @@ impl Work {
             return Err(ErrorNumber::Io);
         }
         let (offset, size) = (request.offset_bytes, request.size_bytes);
-        self.expect_change(request)?;
+        *in_power = self.expect_change(request)?;
         match request.asked {
             Asked::Read => {
                 speech.read(reply, request);
@@ -372,24 +369,35 @@ impl Work {
     }
 
     /// Saves the data that the request is about to change, in case the power fails.
-    fn expect_change(&mut self, request: &Request) -> Result<(), ErrorNumber> {
+    fn expect_change(&mut self, request: &Request) -> Result<InPower, ErrorNumber> {
         let (Some(power), Timing::Drive(keeper)) = (&mut self.power, &self.timing) else {
-            return Ok(());
+            return Ok(InPower::Nothing);
         };
         let range = (request.offset_bytes, u64::from(request.size_bytes));
         match request.asked.command() {
             CommandKind::Write => {
                 let would_lose = |offset| keeper.would_lose(offset);
-                power.volatile.begin(&self.store, range, would_lose)?;
+                let write = power.volatile.begin(&self.store, range, would_lose)?;
+                return Ok(match request.is_forced {
+                    true => InPower::ForcedWrite(write),
+                    false => InPower::Write(write),
+                });
             }
             CommandKind::Trim => power.volatile.forget(range.0, range.1),
+            CommandKind::Flush => return Ok(InPower::Flush(power.volatile.begin_flush())),
             _ => {}
         }
-        Ok(())
+        Ok(InPower::Nothing)
     }
 
     /// Sends the request to the drive, and to the file if data must be durable.
-    fn submit(&mut self, now: u64, owner: Owner, request: &Request, reply: Vec<u8>) {
+    fn submit(
+        &mut self,
+        now: u64,
+        owner: Owner,
+        request: &Request,
+        (reply, in_power): (Vec<u8>, InPower),
+    ) {
         let is_synced = request.is_forced || request.asked == Asked::Flush;
         let kind = request.asked.command();
         let mut waiting = Waiting {
@@ -403,6 +411,7 @@ impl Work {
             due: now,
             latency: 0,
             is_failed: false,
+            in_power,
         };
         let syncs = self.syncs.as_ref().filter(|_| is_synced);
         waiting.awaits += u8::from(syncs.is_some());
