@@ -22,7 +22,7 @@ impl<M: Memory> PageMap<M> {
             self.space.check_spare(plane)?;
             let wants = match self.policies.pace {
                 Pace::WholeBlock => self.space.wants_collection(plane),
-                Pace::Paced => self.space.free_blocks(plane) <= 1,
+                Pace::Paced | Pace::Adaptive => self.space.free_blocks(plane) <= 1,
             };
             if !wants {
                 return Ok(());

@@ -32,6 +32,7 @@ mod firmware;
 mod large_pages;
 mod memory;
 mod operation;
+mod pace;
 mod page_map;
 mod placement;
 mod policies;

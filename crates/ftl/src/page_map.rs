@@ -235,7 +235,7 @@ impl<M: Memory> PageMap<M> {
         self.occupy(program.ppn.0, logical);
         P::moved(self, old, plane);
         out.push(program);
-        if self.policies.pace == Pace::Paced {
+        if self.policies.pace.is_spread() {
             self.collect_a_little(plane, request, out)?;
         }
         Ok(())

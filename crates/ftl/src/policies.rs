@@ -9,8 +9,20 @@ named! {
         /// A few moves with every host write, enough that the victim is free when its space is
         /// needed.
         Paced = "paced",
+        /// A few moves with every host write. How many follows from the space that is left and the
+        /// valid pages of the last victims. Maps that do not collect like the page map take it as
+        /// paced.
+        Adaptive = "adaptive",
         /// The whole victim at once, when the host needs the next block.
         WholeBlock = "whole_block",
+    }
+}
+
+impl Pace {
+    /// Whether moves are spread over the writes.
+    #[must_use]
+    pub const fn is_spread(self) -> bool {
+        matches!(self, Self::Paced | Self::Adaptive)
     }
 }
 

@@ -417,15 +417,11 @@ impl<M: Memory> Space<M> {
             let (behind, _) = self.valid_around(victim, at);
             check(behind == 0, "a victim holds data that was moved")?;
         }
-        let are_small = [
-            Field::Credit,
-            Field::CreditPerWrite,
-            Field::CreditPerMove,
-            Field::Held,
-        ];
+        let are_small = [Field::CreditPerWrite, Field::CreditPerMove, Field::Held];
         let are_flags = [Field::Collecting, Field::Levelled];
         check(
             are_small.into_iter().all(|small| field(small) <= pages)
+                && space.is_pace_possible(plane)
                 && are_flags.into_iter().all(|flag| field(flag) <= 1)
                 && field(Field::VictimCause) <= 2
                 && field(Field::Random) != 0,

@@ -14,7 +14,7 @@ use crate::memory::{Cells, Memory};
 use crate::operation::Cause;
 use crate::valid::Valid;
 use crate::victim::{ClosedBlocks, VictimRule};
-use crate::{Failures, FlashLayout, NOTHING, Policies, Ppn};
+use crate::{Failures, FlashLayout, NOTHING, Pace, Policies, Ppn};
 
 /// One of the open blocks of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(crate) enum Field {
     Failing,
     /// These blocks and the bad ones.
     Failed,
+    /// Mean valid pages of the last victims, in 256ths of a page, if the pace is adaptive.
+    ValidMean,
 }
 
 /// Words of the whole drive.
@@ -137,6 +139,8 @@ pub(crate) struct Space<M: Memory> {
     least_worn_first: bool,
     wear_spread: Option<u32>,
     separates: bool,
+    /// The pace of collection is adaptive; see `pace.rs`.
+    pub(crate) adapts: bool,
 }
 
 impl<M: Memory> Clone for Space<M> {
@@ -158,6 +162,7 @@ impl<M: Memory> Clone for Space<M> {
             least_worn_first: self.least_worn_first,
             wear_spread: self.wear_spread,
             separates: self.separates,
+            adapts: self.adapts,
         }
     }
 }
@@ -215,6 +220,7 @@ impl<M: Memory> Space<M> {
             least_worn_first: policies.least_worn_first,
             wear_spread: policies.wear_spread,
             separates: policies.hot_blocks.is_some(),
+            adapts: policies.pace == Pace::Adaptive,
         }
     }
 
@@ -478,7 +484,11 @@ impl<M: Memory> Space<M> {
         // refreshing win nothing and take one write for each move.
         let pages = self.layout.pages_per_block;
         let price = if levels { valid } else { pages - valid };
-        self.set_field(plane, Field::Credit, 0);
+        if !self.adapts {
+            self.set_field(plane, Field::Credit, 0);
+        } else if cause == Cause::Collection {
+            self.note_victim(plane, valid);
+        }
         self.set_field(plane, Field::CreditPerWrite, valid);
         self.set_field(plane, Field::CreditPerMove, price);
         Victim {
@@ -558,15 +568,6 @@ impl<M: Memory> Space<M> {
     /// The plane's victim is empty.
     pub fn finish_victim(&mut self, plane: u32) {
         self.set_field(plane, Field::Victim, NOTHING);
-    }
-
-    /// One host write went to `plane`. Returns how many moves are due now.
-    #[inline]
-    pub fn moves_due(&mut self, plane: u32) -> u32 {
-        let credit = self.field(plane, Field::Credit) + self.field(plane, Field::CreditPerWrite);
-        let price = self.field(plane, Field::CreditPerMove).max(1);
-        self.set_field(plane, Field::Credit, credit % price);
-        credit / price
     }
 
     pub fn checkpoint(&mut self) {

@@ -9,6 +9,7 @@ mod damage;
 mod external;
 mod failures;
 mod memory;
+mod pace;
 mod placement;
 mod reclaim_map;
 mod refresh;

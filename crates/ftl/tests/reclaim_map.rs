@@ -263,7 +263,7 @@ impl Plain {
         if !self.units.iter().any(is_open) {
             while match self.policies.pace {
                 Pace::WholeBlock => self.wants(group),
-                Pace::Paced => self.free(group).len() <= 1,
+                Pace::Paced | Pace::Adaptive => self.free(group).len() <= 1,
             } {
                 assert!(self.choose(group));
                 self.collect(group, u32::MAX);
@@ -273,7 +273,7 @@ impl Plain {
         self.media[handle as usize] += 1;
         let is_due =
             |plain: &mut Self| plain.collected[group as usize].is_some() || plain.wants(group);
-        if self.policies.pace == Pace::Paced && is_due(self) && self.choose(group) {
+        if self.policies.pace.is_spread() && is_due(self) && self.choose(group) {
             let size = self.size() as u32;
             let (victim, valid, credit) = self.collected[group as usize].unwrap();
             let credit = credit + valid;

@@ -30,8 +30,7 @@ use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED
 use crate::page_map::PageMap;
 use crate::space::Frontier;
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Ppn,
-    Room,
+    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn, Room,
 };
 
 use cache::Cache;
@@ -242,7 +241,7 @@ impl<M: Memory> CachedMap<M> {
         pages.occupy(new.0, map_page);
         program.ppn = new;
         out.push(program);
-        if pages.policies.pace == Pace::Paced {
+        if pages.policies.pace.is_spread() {
             pages.collect_a_little(plane, request, out)?;
         }
         Ok(())

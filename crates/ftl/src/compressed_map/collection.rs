@@ -23,7 +23,7 @@ impl<M: Memory> CompressedMap<M> {
     ) -> Result<(), FirmwareError> {
         while match self.policies.pages.pace {
             Pace::WholeBlock => self.space.wants_collection(plane),
-            Pace::Paced => self.space.free_blocks(plane) <= 1,
+            Pace::Paced | Pace::Adaptive => self.space.free_blocks(plane) <= 1,
         } {
             let victim = match self.space.victim(plane) {
                 Some(victim) => victim,

@@ -30,8 +30,7 @@ use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED
 use crate::placement::Placement;
 use crate::space::{Frontier, Space};
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Ppn,
-    Room,
+    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn, Room,
 };
 
 pub use policies::CompressedPolicies;
@@ -322,7 +321,7 @@ impl<M: Memory> CompressedMap<M> {
             operation,
         };
         self.program(filled, out)?;
-        if self.policies.pages.pace == Pace::Paced {
+        if self.policies.pages.pace.is_spread() {
             self.collect_a_little(plane, request, out)?;
         }
         Ok(())

@@ -47,7 +47,7 @@ impl<M: Memory> ReclaimMap<M> {
         loop {
             let wants = match self.policies.pace {
                 Pace::WholeBlock => self.wants_collection(group),
-                Pace::Paced => self.free_units(group) <= 1,
+                Pace::Paced | Pace::Adaptive => self.free_units(group) <= 1,
             };
             if !wants {
                 return Ok(());

@@ -35,8 +35,7 @@ use units::{GroupField, UnitField, Units};
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Ppn,
-    Room,
+    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn, Room,
 };
 
 /// Page mapping into reclaim units over the memory `M`.
@@ -202,7 +201,7 @@ impl<M: Memory> ReclaimMap<M> {
         self.counts.host_pages[handle as usize] += 1;
         self.counts.media_pages[handle as usize] += 1;
         out.push(program);
-        if self.policies.pace == Pace::Paced {
+        if self.policies.pace.is_spread() {
             self.collect_a_little(group, request, out)?;
         }
         Ok(())

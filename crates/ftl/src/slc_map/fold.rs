@@ -77,7 +77,7 @@ impl<M: Memory> SlcMap<M> {
                 after: read,
                 ..program
             });
-            if self.dense.policies.pace == Pace::Paced {
+            if self.dense.policies.pace.is_spread() {
                 let before = out.operations().len();
                 self.dense.collect_a_little(plane, request, out)?;
                 self.renumber(before, request, out);

@@ -105,7 +105,7 @@ impl<M: Memory> SlcMap<M> {
             pages: policies.slc_pages,
             folds_from: match policies.pages.pace {
                 // One page less than a block is free when the first place is folded.
-                Pace::Paced => (policies.slc_blocks - 1) * policies.slc_pages + 1,
+                Pace::Paced | Pace::Adaptive => (policies.slc_blocks - 1) * policies.slc_pages + 1,
                 Pace::WholeBlock => policies.slc_blocks * policies.slc_pages,
             },
             by_pages: Divisor::new(policies.slc_pages),

@@ -1,6 +1,6 @@
 //! The keys of `[mapping]`, and the keys that each scheme excludes.
 
-use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Policies};
+use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Pace, Policies};
 
 use super::assemble::Keys;
 use super::choices::{Allocation, MappingScheme, Replacement, StripingOrder};
@@ -10,6 +10,7 @@ use super::schema;
 
 const CACHED: &str = "mapping.cached_entries";
 const REPLACEMENT: &str = "mapping.cache_replacement";
+const PACE: &str = "collection.pace";
 const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
 
 /// Bytes of one entry in a translation page.
@@ -56,8 +57,32 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     })
 }
 
+/// Refuses an adaptive pace where collection is not that of the page map.
+fn check_pace(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let of_pages = matches!(
+        config.mapping.scheme,
+        MappingScheme::Page | MappingScheme::DemandCachedPage
+    );
+    let others = [
+        (!of_pages, "that does not map pages"),
+        (config.slc.is_some(), "with [slc]"),
+        (config.compression.is_some(), "with [compression]"),
+        (config.placement.is_some(), "with [placement]"),
+        (config.zones.is_some(), "with [zones]"),
+    ];
+    match others.into_iter().find(|&(is_there, _)| is_there) {
+        Some((_, which)) if config.collection.pace == Pace::Adaptive => {
+            let allowed = format!("\"paced\" or \"whole_block\" for a drive {which}");
+            let value = keys.need(PACE)?;
+            Err(schema::wrong_value(PACE, value, allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses what the scheme cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    check_pace(config, keys)?;
     let scheme = config.mapping.scheme;
     let refuse = |key: &str, allowed: &str, reason: &str| {
         let allowed = format!(
@@ -242,6 +267,13 @@ mod tests {
             assert!(message.contains(expected), "{message}");
             assert_eq!(message.lines().count(), 1);
         }
+        let adaptive = "collection.pace = \"adaptive\"";
+        let message = bast(adaptive);
+        let expected = "allowed: \"paced\" or \"whole_block\" for a drive that does not map pages";
+        assert!(message.contains(expected), "{message}");
+        let message = refusal(&format!("{adaptive}\ncompression.slot_size_bytes = 1024"));
+        assert!(message.contains("with [compression]"), "{message}");
+        assert!(derived(adaptive).is_ok());
         let message = refusal("mapping.log_blocks_per_plane = 9");
         assert!(
             message.contains("mapping.scheme = \"page\" has no log blocks"),

@@ -1,0 +1,130 @@
+"""docs/tail.md: tables of latency tails, each between two marks.
+
+`python -m validation.tail_table NAME...` writes only the named tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.presets.source import PresetSource
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
+
+if TYPE_CHECKING:
+    from drivelab.drives.operation_result import OperationResult
+
+TARGET: Final = Path(__file__).parent.parent / "docs" / "tail.md"
+_MARK: Final = "<!-- {name}: written by `.venv/bin/python -m validation.tail_table` -->\n"
+_END: Final = "<!-- end -->\n"
+_PERCENTS: Final = (99.0, 99.9, 99.99)
+
+_PAGE_BYTES: Final = 16_384
+# The steady state of 4 GiB of flash comes after about half of these.
+_WARMUP: Final = 400_000
+_RESERVE: Final = 4
+_SMALL: Final = """
+base = "enterprise-tlc-pcie4"
+name = "small"
+condition = "preconditioned"
+geometry.channels = 4
+geometry.ways_per_channel = 1
+geometry.blocks_per_plane = 256
+geometry.pages_per_block = 64
+geometry.user_capacity_bytes = 3_650_715_648
+collection.reserve_blocks_per_plane = {reserve}
+collection.policy = "{victims}"
+collection.pace = "{pace}"
+"""
+RULES: Final = ("greedy", "d_choices", "fifo")
+PACES: Final = ("whole_block", "paced", "adaptive")
+_WRITES: Final = Characteristics(
+    write_ratio=1.0, queue_depth=32, read_size=_PAGE_BYTES, write_size=_PAGE_BYTES
+)
+# Two thirds of what the drive can write beside these reads.
+_RATES: Final = {"writes": 3_000, "reads": 2_000}
+_BESIDE: Final = Scenario(
+    "\n".join(
+        f'[[stream]]\nname = "{name}"\nrate_iops = {rate}\n'
+        f"write_ratio = {float(name == 'writes')}\n"
+        f"read_size_bytes = {_PAGE_BYTES}\nwrite_size_bytes = {_PAGE_BYTES}\n"
+        for name, rate in _RATES.items()
+    )
+)
+
+
+def paces_text() -> str:
+    """Measure every pace with every rule for victims and write the table."""
+    header = ["victims", "pace", "writes/s", "programs per write"]
+    header += [f"writes, {percent:g} %" for percent in _PERCENTS]
+    header += [f"reads, {percent:g} %" for percent in _PERCENTS]
+    lines = [_row(*header), "|---|---|" + "---:|" * (len(header) - 2)]
+    lines += [
+        _row(f"`{victims}`", f"`{pace}`", *_of_pace(victims, pace))
+        for victims in RULES
+        for pace in PACES
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _of_pace(victims: str, pace: str) -> list[str]:
+    text = _SMALL.format(victims=victims, pace=pace, reserve=_RESERVE)
+    plan = MeasurementPlan(warmup_requests=_WARMUP, requests=1_000_000)
+    with SimulatedDrive("sim:small", PresetSource("small", text, {})) as drive:
+        alone, beside = drive.measure([(0, _WRITES), (1, _BESIDE)], plan)
+    programs = alone.extra["write_amplification_ratio"]
+    return [
+        f"{alone.iops:,.0f}",
+        f"{programs:.2f}",
+        *_percentiles(_some(alone.write)),
+        *_percentiles(_some(beside.read)),
+    ]
+
+
+def _some(operations: OperationResult | None) -> OperationResult:
+    if operations is None:
+        raise ValueError("a workload without the requests that its row shows")
+    return operations
+
+
+def _percentiles(operations: OperationResult) -> list[str]:
+    return [duration(operations.percentile_ns(percent)) for percent in _PERCENTS]
+
+
+def duration(ns: float) -> str:
+    """Write a latency with three digits, in us or ms."""
+    value, unit = (ns / 1e3, "us") if ns < 1e6 else (ns / 1e6, "ms")
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:.{digits}f} {unit}"
+
+
+_TABLES: Final = {"paces": paces_text}
+
+
+def with_table(text: str, name: str, table: str) -> str:
+    """Return a document with one of its tables replaced."""
+    begin = _MARK.format(name=name)
+    before, mark, rest = text.partition(begin)
+    _, end, after = rest.partition(_END)
+    if not (mark and end):
+        raise ValueError(f"no table {name!r} in the text; it stands between {begin}{_END}")
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def write(names: list[str]) -> None:
+    """Write the named tables, or all of them, into docs/tail.md."""
+    for name in names or _TABLES:
+        text = TARGET.read_text(encoding="utf-8")
+        TARGET.write_text(with_table(text, name, _TABLES[name]()), encoding="utf-8")
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])
