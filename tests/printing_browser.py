@@ -1,4 +1,4 @@
-"""A browser that prints something that is no page, but looks like a PDF."""
+"""A browser that prints something that is not a page, but looks like a PDF."""
 
 from __future__ import annotations
 

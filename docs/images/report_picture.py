@@ -43,7 +43,7 @@ def main(run: Path) -> None:
         browser.close()
     # A page has few colours; a palette of them makes the file smaller.
     with Image.open(PICTURE) as image:
-        image.convert("RGB").quantize(192).save(PICTURE, optimize=True)
+        image.convert("RGB").quantize(160).save(PICTURE, optimize=True)
     size = PICTURE.stat().st_size
     if size > LARGEST_BYTES:
         sys.exit(f"{PICTURE} has {size} bytes; the README's picture has at most {LARGEST_BYTES}")

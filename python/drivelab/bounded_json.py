@@ -104,7 +104,7 @@ def _check_length(text: str) -> None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise UnreadableJsonError(f"contains {name}, which is no number")
+    raise UnreadableJsonError(f"contains {name}, which is not a number")
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

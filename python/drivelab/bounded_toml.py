@@ -31,14 +31,14 @@ def parse_toml(text: str) -> dict[str, Any]:
     ------
     UnreadableTomlError
         When the text cannot be read. The message is one line that begins with a verb:
-        ``is no TOML: ...``.
+        ``is not TOML: ...``.
     """
     if _LONG_KEY.search(text):
         raise UnreadableTomlError(f"has a key of more than {MOST_DEPTH} parts")
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UnreadableTomlError(f"is no TOML: {error}") from error
+        raise UnreadableTomlError(f"is not TOML: {error}") from error
     except RecursionError as error:
         raise UnreadableTomlError("is nested too deeply") from error
     except ValueError as error:

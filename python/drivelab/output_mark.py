@@ -125,4 +125,4 @@ def shortened(of: str) -> str:
 
 
 def _no_file(path: Path) -> OSError:
-    return OSError(errno.EEXIST, "it is no regular file", str(path))
+    return OSError(errno.EEXIST, "it is not a regular file", str(path))

@@ -115,16 +115,16 @@ class ModelFile:
                 f"{self.again}"
             ) from error
         except MismatchError as error:
-            raise UsageError(f"{path} is no {self.what} that can be read: {error}") from error
+            raise UsageError(f"{path} is not a {self.what} that can be read: {error}") from error
         except UnreadableJsonError as error:
-            raise UsageError(f"{path} is no {self.what}: it {error}") from error
+            raise UsageError(f"{path} is not a {self.what}: it {error}") from error
 
     def _bytes_of(self, path: Path) -> bytes:
         try:
             status = path.stat()
             # Reading a pipe or a device may never end.
             if not stat.S_ISREG(status.st_mode):
-                raise UsageError(f"{path} is no {self.what}: it is no regular file")
+                raise UsageError(f"{path} is not a {self.what}: it is not a regular file")
             if status.st_size > self.largest_bytes:
                 raise UsageError(f"{path} is too large for a {self.what}")
             return path.read_bytes()

@@ -59,7 +59,7 @@ def whole_file(
     """
     path = without_links(path)
     if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "it is no regular file", str(path))
+        raise OSError(errno.EEXIST, "it is not a regular file", str(path))
     # Leave room for the draft's own suffix: file systems limit the length of a name.
     prefix = path.name.encode(errors="surrogateescape")[:_MOST_PREFIX_BYTES].decode(errors="ignore")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{prefix}.")

@@ -96,7 +96,7 @@ def test_a_cluster_measures_as_one_machine_does(cluster: Any) -> None:
                 assert cluster.stdout.readline() == "removed\n"
         assert process.wait(300) == 0
     assert killed == 3
-    # What Ray has to say of a node that ended is no part of the result.
+    # What Ray has to say of a node that ended is not part of the result.
     assert "raylet" not in Path("said").read_text()
     assert not actors()
     assert subprocess.run([*words, "--out", "alone"], check=True).returncode == 0

@@ -118,8 +118,8 @@ def test_the_white_paper_asks_for_more_rounds_and_less_excursion() -> None:
         ([1, 2, float("nan"), 4, 5], "round 3: nan"),
         ([1, 2, 3, 4, float("inf")], "round 5: inf"),
         ([-1, 2, 3, 4, 5], "round 1: -1"),
-        ([1, "2", 3, 4, 5], "round 2: '2' is no value to judge"),
-        ([1, 2, 3, None, 5], "round 4: None is no value to judge"),
+        ([1, "2", 3, 4, 5], "round 2: '2' is not a value to judge"),
+        ([1, 2, 3, None, 5], "round 4: None is not a value to judge"),
     ],
 )
 def test_what_cannot_be_judged_is_one_line(values: list[float], said: str) -> None:

@@ -42,7 +42,7 @@ def test_what_python_writes_is_read_as_it_was() -> None:
         ("0." + "1" * 5000, "a number of more than 100 characters"),
         ("1e999", "a number too large"),
         ("-1e999", "a number too large"),
-        ("[NaN]", "contains NaN, which is no number"),
+        ("[NaN]", "contains NaN, which is not a number"),
         ("-Infinity", "contains -Infinity"),
         ('{"a": {"b": 1, "b": 1}}', "names a value twice in one object"),
         ("[" * 65 + '"' + '\\"[' * 500_000, "nested too deeply"),
@@ -82,8 +82,8 @@ def test_fio_that_prints_what_no_fio_prints_printed_no_json(report: str) -> None
         ("a = " + "9" * 5000, "a number beyond 64 bits"),
         ("a = [0x" + "f" * 10_000 + "]", "a number beyond 64 bits"),
         ("a = 9223372036854775808", "a number beyond 64 bits"),
-        ("a = ", "is no TOML"),
-        ("a = 1\na = 2", "is no TOML"),
+        ("a = ", "is not TOML"),
+        ("a = 1\na = 2", "is not TOML"),
     ],
 )
 def test_toml_beyond_is_refused(text: str, said: str) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("models_in_outline")
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 PACKAGE = Path(__file__).parents[2] / "python" / "drivelab"
 FORMULAS = ["=1+1", "+1", "-1", "-x", "@SUM(A1)", "\t=1", "\r=1", "=", "-\n1"]
-#: What no cell begins with that is no number.
+#: What no cell begins with that is not a number.
 BEGINS_FORMULA = re.compile(r"[=+\-@\t\r](?!(inf|[0-9.]+(e[+-]?[0-9]+)?)$)")
 
 

@@ -107,7 +107,7 @@ def test_written_size_is_near_what_is_read_back(size_bytes: int) -> None:
 
 
 def parse_size_of_rounded(text: str) -> float:
-    """`parse_size` without its demand for whole bytes: 1.1 KiB is no whole number of bytes."""
+    """`parse_size` without its demand for whole bytes: 1.1 KiB is not a whole number of bytes."""
     number, unit = text.split(" ")
     return float(number) * parse_size(f"1{unit}")
 

@@ -22,7 +22,7 @@ def test_what_is_no_file_keeps_its_place(tmp_path: Path, kind: str) -> None:
         os.mkfifo(tmp_path / "pipe")
         path.symlink_to("pipe")
     before = path.lstat()
-    with pytest.raises(OSError, match="it is no regular file"):
+    with pytest.raises(OSError, match="it is not a regular file"):
         write_whole(path, "text")
     assert path.lstat().st_ino == before.st_ino
     assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith(".")]
@@ -44,6 +44,6 @@ def test_drawing_into_a_pipe_is_a_mistake(tmp_path: Path, capsys) -> None:
     assert cli.main(list(words)) == 2
     complaint = capsys.readouterr().err
     assert complaint == (
-        f"drivelab: {pipe} cannot be written: it is no regular file; name another place\n"
+        f"drivelab: {pipe} cannot be written: it is not a regular file; name another place\n"
     )
     assert pipe.is_fifo()

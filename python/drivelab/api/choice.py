@@ -292,7 +292,7 @@ def _refuse_said_twice(workload: Asking, options: dict[str, Any]) -> None:
     if isinstance(workload, Scenario):
         for name in ("content", "writes"):
             if options[name] is not None:
-                raise UsageError(f"a scenario says itself what is sent: leave out {name}")
+                raise UsageError(f"a scenario already sets what is sent: leave out {name}")
         return
     for name in ("warmup_seconds", "warmup_requests"):
         if options[name] is not None:

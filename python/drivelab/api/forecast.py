@@ -118,7 +118,7 @@ def forecast_of(model: PerformanceModel, trace: object, window_seconds: object) 
     from drivelab.traces.characterization import characterize
 
     if not isinstance(trace, Trace) or trace.files is None:
-        raise UsageError(f"{shown(trace)} is no trace; give drivelab.trace('web.spc.gz')")
+        raise UsageError(f"{shown(trace)} is not a trace; give drivelab.trace('web.spc.gz')")
     if not (is_number(window_seconds) and 1e-9 <= window_seconds <= _LONGEST_SECONDS):
         raise UsageError(
             f"window_seconds is {shown(window_seconds)}; allowed: 1e-9 to {_LONGEST_SECONDS}"

@@ -94,7 +94,8 @@ def workload_rows(workloads: Workloads) -> tuple[FloatArray, Callable[[dict[str,
 def _listed(workloads: Any) -> list[Characteristics]:
     if isinstance(workloads, str | bytes) or not isinstance(workloads, Iterable):
         raise UsageError(
-            f"{shown(workloads)} is no workload; give Characteristics, a list of them, or a table"
+            f"{shown(workloads)} is not a workload; give Characteristics, a list of them, or a "
+            "table"
         )
     listed: list[Any] = [getattr(one, "characteristics", one) for one in workloads]
     for place, one in enumerate(listed):
@@ -217,7 +218,7 @@ def _refuse(row: int, values: Mapping[str, float]) -> None:
         for name, value in values.items()
     }
     workload_of_cells(where, texts)
-    raise UsageError(f"{where} is no workload: {shown(dict(values))}")
+    raise UsageError(f"{where} is not a workload: {shown(dict(values))}")
 
 
 def _validate(row: int, workload: Characteristics) -> None:

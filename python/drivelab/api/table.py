@@ -222,7 +222,9 @@ def _read(table: Table) -> OwnTable:
         return read_files([Path(path_text(table, "a file", "results.csv"))])
     columns = columns_of(table)
     if columns is None:
-        raise UsageError(f"{shown(table)} is no table; give a mapping of columns, a DataFrame, ...")
+        raise UsageError(
+            f"{shown(table)} is not a table; give a mapping of columns, a DataFrame, ..."
+        )
     read = OwnTable()
     read.fill(_WHERE, {str(name): _cells(str(name), cells) for name, cells in columns.items()})
     return read

@@ -103,5 +103,5 @@ def stored_header(store: RunStore) -> dict[str, Any]:
     for name, keys in _KEYS.items():
         part = store.header.get(name)
         if not isinstance(part, dict) or not keys <= part.keys():
-            raise damaged(store.path, f"its {name} is not there")
+            raise damaged(store.path, f"its {name} is missing")
     return store.header

@@ -39,7 +39,7 @@ def _check_planned(store: RunStore, indices: Iterable[int]) -> None:
     design = store.header.get("design")
     planned = design.get("workloads") if isinstance(design, dict) else None
     if not isinstance(planned, int):
-        raise damaged(store.path, "its design is not there")
+        raise damaged(store.path, "its design is missing")
     beyond = [index for index in indices if not 0 <= index < planned]
     if beyond:
         raise damaged(

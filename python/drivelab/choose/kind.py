@@ -45,7 +45,7 @@ def stored_repetitions(store: RunStore, workload: Workload) -> dict[int, Measure
 def _asked(store: RunStore) -> Mapping[str, Any]:
     asked = store.header.get("asked")
     if not isinstance(asked, dict) or not isinstance(asked.get(REPETITIONS), int):
-        raise damaged(store.path, "what it was asked for is not there")
+        raise damaged(store.path, "what it was asked for is missing")
     return asked
 
 

@@ -67,7 +67,7 @@ class CommandParser(argparse.ArgumentParser):
         for text in arg_strings if action.option_strings else ():
             if text.strip() in ("", "--"):
                 raise argparse.ArgumentError(
-                    action, f"{text!r} is no value; give one, or leave the option out"
+                    action, f"{text!r} is not a value; give one, or leave the option out"
                 )
         return super()._get_values(action, arg_strings)
 

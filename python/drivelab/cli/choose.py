@@ -155,8 +155,7 @@ def _drives_of(words: Sequence[str]) -> list[str]:
     names = [name.strip() for word in words for name in word.split(",")]
     if "" in names:
         raise UsageError(
-            f"--drives {','.join(words)} names a drive without a name; write it as "
-            "sim:x25m,sim:bench-64gib"
+            f"--drives {','.join(words)} has an empty name; write it as sim:x25m,sim:bench-64gib"
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -175,7 +174,7 @@ def _workload_of(args: argparse.Namespace) -> Workload:
     from drivelab.workloads.characteristics import FIELDS
 
     if args.trace is not None and args.workload is not None:
-        raise UsageError(f"a trace says itself what is sent: leave out {args.workload} or --trace")
+        raise UsageError(f"a trace already sets what is sent: leave out {args.workload} or --trace")
     trace = measured_trace_of(args)
     if trace is not None:
         return trace
@@ -187,7 +186,7 @@ def _workload_of(args: argparse.Namespace) -> Workload:
         if getattr(args, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
-                f"a scenario says itself what is sent: leave out {option} or {args.workload}"
+                f"a scenario already sets what is sent: leave out {option} or {args.workload}"
             )
     return read_scenario(args.workload)
 

@@ -144,7 +144,7 @@ def _preset(name: str) -> PresetSource:
     names = preset_names()
     if not reference.endswith(SUFFIX) and reference not in names:
         if kind_of(name) == "real" and ("/" in name or "." in name):
-            raise UsageError(f"{name} is no preset; `drivelab drives` lists real drives")
+            raise UsageError(f"{name} is not a preset; `drivelab drives` lists real drives")
         raise UsageError(
             f"there is no preset {reference!r}; {meant(reference, names)}`drivelab drives` lists "
             "all, and FILE.toml is one too"

@@ -5,7 +5,7 @@ what stands in the way of writing to it. Any file path on a mounted file system 
 
 `drivelab drives ACTION --help` explains an action. `list` is the default. `show` prints the values
 of a preset with their sources, and its published figures next to simulated ones. `new` writes a
-preset of your own to start from. `import` makes a preset of MQSim's ssdconfig.xml.
+preset of your own to start from. `import` makes a preset from MQSim's ssdconfig.xml.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_force(added)
     add_json(added)
-    added = action("import", "make a preset of MQSim's ssdconfig.xml, and list what is left out")
+    added = action("import", "make a preset from MQSim's ssdconfig.xml, and list what is left out")
     added.add_argument("file", metavar="FILE.xml", type=Path, help="the ssdconfig.xml to read")
     added.add_argument(
         "-o", "--output", metavar="FILE.toml", type=Path, help="output file [FILE.toml here]"

@@ -59,6 +59,6 @@ def _refuse_another(folder: Path) -> None:
     from drivelab.firmware.own import check_own
 
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder: choose another --out")
+        raise UsageError(f"{folder} is not a folder: choose another --out")
     if folder.is_dir() and any(folder.iterdir()):
         check_own(folder)

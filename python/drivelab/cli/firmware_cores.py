@@ -130,7 +130,7 @@ def _several(least: int, most: int, unit: str) -> Callable[[str], tuple[int, ...
     def parse(text: str) -> tuple[int, ...]:
         words = text.split(",")
         if not all(word.isascii() and word.isdigit() and len(word) < 8 for word in words):
-            raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 1,2,4")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 1,2,4")
         numbers = sorted({int(word) for word in words})
         if not least <= numbers[0] <= numbers[-1] <= most:
             raise argparse.ArgumentTypeError(f"{text!r}: allowed are {least} to {most} {unit}")

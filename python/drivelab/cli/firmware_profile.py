@@ -36,8 +36,8 @@ _LONGEST: Final = 40
 def _geometry(text: str) -> str:
     if not re.fullmatch(r"[0-9]{1,10}(x[0-9]{1,10}){4}", text):
         raise UsageError(
-            f"{text[:_LONGEST]!r} is no geometry: write channels, ways, dies a way, blocks a die "
-            f"and pages a block, as {_GEOMETRY}"
+            f"{text[:_LONGEST]!r} is not a geometry: write channels, ways, dies a way, blocks a "
+            f"die and pages a block, as {_GEOMETRY}"
         )
     return "x".join(str(int(number)) for number in text.split("x"))
 

@@ -85,7 +85,7 @@ def add_search(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
     """
     from drivelab.preset_fit.fitting import USUAL_GENERATIONS
 
-    more = ", or several, separated by commas: the nearest is taken [all of that kind]"
+    more = ", or several, separated by commas: the closest one is used [all of that kind]"
     parser.add_argument(
         "--base",
         required=not several,

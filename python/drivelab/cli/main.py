@@ -96,7 +96,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         ),
         Command(
             "simulate",
-            "run a simulated drive and show all about it",
+            "run a simulated drive and show all results",
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
             libraries="numbers",
         ),

@@ -56,7 +56,7 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--features-from",
         metavar="COLUMN,...",
-        help="columns that the models see; all: every column that is no result [the eight "
+        help="columns that the models see; all: every column that is not a result [the eight "
         "workload characteristics if all of them exist, else all]",
     )
     group.add_argument(

@@ -96,7 +96,7 @@ def _answer(target: TargetModel, estimator: str, table: Any, is_outside: bool) -
     said = target.predict(table, estimator)
     if not math.isfinite(said[0]):
         raise CannotAnswerError(
-            f"{target.name} is beyond any number: the model cannot answer there"
+            f"{target.name} is larger than any number: the model cannot answer there"
         )
     accuracy = target.cross_validated[estimator].to_json()
     intervals = []

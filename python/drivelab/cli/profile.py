@@ -1,4 +1,4 @@
-"""Profile how much sequential access is worth: the ratio to random throughput at every size.
+"""Profile how much faster sequential access is than random access, at every request size.
 
 A whole file is transferred at some request sizes, sequentially and in random order, by reads and
 by writes. Straight lines estimate the access times of the sizes between (Boito et al. 2015); with
@@ -157,7 +157,7 @@ def interval(text: str) -> Interval:
     parts = text.split(":")
     if len(parts) != 3:
         raise UsageError(
-            f"{text!r} is no interval; write LOW:HIGH:GAP, for example 8KiB:64KiB:8KiB"
+            f"{text!r} is not an interval; write LOW:HIGH:GAP, for example 8KiB:64KiB:8KiB"
         )
     return Interval(*(parse_size(part) for part in parts))
 
@@ -181,13 +181,14 @@ def cost(text: str) -> Cost:
     if number is None:
         if not re.search(r"[a-z]$", text):
             raise UsageError(
-                f"{text!r} is no cost; write a time for each request with its unit, such as 50us, "
-                "or the ratio that the optimisation needs, such as 1.5x"
+                f"{text!r} is not a cost; write a time for each request with its unit, such as "
+                "50us, or the ratio that the optimisation needs, such as 1.5x"
             )
         return Cost(time_ns=parse_duration(text) * 1e9)
     if not float(number[1]) >= 1:
         raise UsageError(
-            f"{text!r} is no ratio that an optimisation needs; allowed: from 1x, which is no slower"
+            f"{text!r} is not a ratio that an optimisation needs; allowed: from 1x, which is no "
+            "slower"
         )
     return Cost(ratio=float(number[1]))
 
@@ -202,7 +203,7 @@ def drive_time(text: str) -> float:
     """
     seconds = parse_duration(text)
     if seconds <= 0:
-        raise UsageError(f"{text!r} is no time to measure in; allowed: more than 0")
+        raise UsageError(f"{text!r} is not a time to measure; allowed: more than 0")
     return seconds
 
 
@@ -339,7 +340,7 @@ def _folder(args: argparse.Namespace) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", args.drive).strip("-.") or "drive"
         return Path("runs") / f"profile-{name}"
     if out is not None and out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder; --out names one")
+        raise UsageError(f"{out} is not a folder; --out names one")
     return out
 
 

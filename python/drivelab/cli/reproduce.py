@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.reproduce.papers import PAPERS, reproduce
 
     if args.out is not None and args.out.exists() and not args.out.is_dir():
-        raise UsageError(f"{args.out} is no folder; --out names one")
+        raise UsageError(f"{args.out} is not a folder; --out names one")
     if args.out is not None and args.paper in PAPERS:
         # Checked before work that may take an hour.
         with output_errors(args.out):

@@ -155,7 +155,7 @@ def _add_power(parser: argparse.ArgumentParser) -> None:
         type=duration,
         metavar="TIME",
         help="cut the drive's power this long after it came on (wall time); outstanding "
-        "requests fail, and what the cache held is lost",
+        "requests fail, and the contents of the cache are lost",
     )
     group.add_argument(
         "--power-off-for", type=duration, metavar="TIME", help="how long the power stays off [1s]"
@@ -173,7 +173,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size,
         metavar="SIZE",
-        help="maximum memory for data; writes beyond it fail with no space [4GiB, or half of "
+        help="maximum memory for data; writes beyond it fail (no space left) [4GiB, or half of "
         "the free memory]",
     )
     group.add_argument(

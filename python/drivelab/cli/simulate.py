@@ -1,4 +1,4 @@
-"""Run a workload, a scenario or a recorded trace on a simulated drive, and show all about it.
+"""Run a workload, a scenario or a recorded trace on a simulated drive, and show all results.
 
 The output has rates, latencies up to 99.999 % and a breakdown of the latency, by stream and
 operation. A percentile that too few requests support stays empty. The same drive, workload and

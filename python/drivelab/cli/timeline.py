@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     with SimulatedDrive.open(f"sim:{name}") as drive:
         if drive.preset["kind"] != "ssd":
             raise UsageError(
-                f"{drive.name} is no single drive of flash, whose operations a timeline shows: "
+                f"{drive.name} is not a single drive of flash, whose operations a timeline shows: "
                 "name another drive"
             )
         if args.lasting is None:

@@ -85,7 +85,7 @@ def _check_asked(args: argparse.Namespace, window_ns: int) -> None:
     if window_ns < _LEAST_WINDOW_NS:
         raise UsageError("--window is shorter than 1us; give a longer one, for example 60s")
     if not args.name.strip() or not args.name.isprintable():
-        raise UsageError(f"--name {args.name!r} is no name; give a word, for example fitted")
+        raise UsageError(f"--name {args.name!r} is not a name; give a word, for example fitted")
     if args.output.suffix != ".toml":
         raise UsageError(f"{args.output} would be TOML; let its name end in .toml")
     if args.output.is_dir():

@@ -1,8 +1,8 @@
 """Write the what-if page: a simulated SSD to change, in a browser and without a network.
 
-The page holds the simulator. Choose a preset, move its channels, chips, page times and
-over-provisioning, and the curves over queue depth follow. It shows the same numbers as `drivelab
-measure` of the drive that it saves as a preset.
+The page contains the simulator. Choose a preset, move its channels, chips, page times and
+over-provisioning, and the curves over queue depth follow. Its numbers are those that `drivelab
+measure` gives for the preset that the page saves.
 """
 
 from __future__ import annotations

@@ -102,10 +102,10 @@ class LatencyBatches:
                 half_width_ns=None if half_width is None else number(half_width),
             )
         except (KeyError, TypeError, OverflowError, RunError) as error:
-            raise UsageError(f"these are no latency batches: {reason_of(error)}") from error
+            raise UsageError(f"these are not latency batches: {reason_of(error)}") from error
 
 
 def _listed(value: object) -> Sequence[object]:
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{shown(value)} is no list")
+        raise TypeError(f"{shown(value)} is not a list")
     return value

@@ -137,7 +137,7 @@ class Measurement(Completed):
             else:
                 workload = Characteristics.from_json(values["characteristics"])
         except (KeyError, TypeError) as error:
-            raise UsageError(f"this is no measurement: {reason_of(error)}") from error
+            raise UsageError(f"this is not a measurement: {reason_of(error)}") from error
         return cls.of_results(index, workload, values)
 
     @classmethod
@@ -169,9 +169,9 @@ class Measurement(Completed):
                 streams=_streams_of(workload, values.get("streams", ())),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise UsageError(f"this is no measurement: {reason_of(error)}") from error
+            raise UsageError(f"this is not a measurement: {reason_of(error)}") from error
         except RunError as error:
-            raise UsageError(f"this is no measurement: {error}") from error
+            raise UsageError(f"this is not a measurement: {error}") from error
 
 
 def _streams_of(workload: Workload, reported: Any) -> tuple[StreamResult, ...]:
@@ -180,7 +180,7 @@ def _streams_of(workload: Workload, reported: Any) -> tuple[StreamResult, ...]:
         return ()
     names = names_of_streams(workload)
     if not isinstance(reported, list):
-        raise TypeError(f"{shown(reported)} is no list of streams")
+        raise TypeError(f"{shown(reported)} is not a list of streams")
     if len(reported) != len(names):
         raise ValueError(f"{len(names)} streams were sent, and {len(reported)} have a result")
     return tuple(map(StreamResult.from_json, names, reported))

@@ -18,7 +18,7 @@ def check_file(path: Path, what: str, most_bytes: int, instead: str) -> None:
         status = path.stat()
         # Reading a pipe or a device may never end.
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
+            raise UsageError(f"{path} cannot be read as {what}: it is not a regular file")
         if status.st_size > most_bytes:
             raise UsageError(f"{path} is larger than {what} can be ({format_size(most_bytes)})")
     except FileNotFoundError as error:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import CannotAnswerError, UsageError
@@ -175,7 +176,7 @@ def open_simulated(
     Raises
     ------
     UsageError
-        When there is no such drive, or it is no simulated one.
+        When there is no such drive, or it is not a simulated one.
     """
     from drivelab.drives.simulated.drive import PREFIX, SimulatedDrive
 
@@ -183,7 +184,7 @@ def open_simulated(
     kind = kind_of(name)
     if kind == "closed_form":
         drive = PREFIX + name.partition(":")[2]
-        raise UsageError(f"{name} is a formula, and nothing runs in it; simulate {drive}")
+        raise UsageError(f"{name} is a formula, which cannot be simulated; simulate {drive}")
     if kind == "real":
         _refuse_what_is_no_path(name)
         raise UsageError(
@@ -235,6 +236,9 @@ def _refuse_unknown_preset(name: str, reference: str) -> None:
 
     # Reading the preset or its file reports any other error in it.
     if not reference.endswith(_PRESET_SUFFIX) and reference not in preset_names():
+        file = f"{reference}{_PRESET_SUFFIX}"
+        if Path(file).is_file():
+            raise UsageError(f"there is no drive {name!r}; did you mean sim:{file}?")
         raise UsageError(f"there is no drive {name!r}; {_suggestion(name)}")
 
 

@@ -106,9 +106,9 @@ class OperationResult:
                 },
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise UsageError(f"this is no operation's result: {reason_of(error)}") from error
+            raise UsageError(f"this is not an operation's result: {reason_of(error)}") from error
         except RunError as error:
-            raise UsageError(f"this is no operation's result: {error}") from error
+            raise UsageError(f"this is not an operation's result: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -166,14 +166,14 @@ def percentile_ns(
 def whole(value: object) -> int:
     """Take a whole number of JSON; `TypeError` for anything else."""
     if not is_whole(value):
-        raise TypeError(f"{shown(value)} is no whole number")
+        raise TypeError(f"{shown(value)} is not a whole number")
     return value
 
 
 def number(value: object) -> float:
     """Take a number of JSON; `TypeError` for anything else."""
     if not is_number(value):
-        raise TypeError(f"{shown(value)} is no number")
+        raise TypeError(f"{shown(value)} is not a number")
     return float(value)
 
 

@@ -121,7 +121,7 @@ def number(cell: Cell) -> float:
         When it is empty or a text, which means that a figure uses the wrong column.
     """
     if cell is None or isinstance(cell, str):
-        raise TypeError(f"{cell!r} is no number")
+        raise TypeError(f"{cell!r} is not a number")
     return float(cell)
 
 

@@ -137,7 +137,7 @@ def find_cores(asked: CoresAsked, told: Callable[[str], None] | None = None) -> 
     source = read_preset(asked.drive.removeprefix(PREFIX))
     resolved, _ = source.resolved()
     if resolved["kind"] != "ssd":
-        raise UsageError(f"{asked.drive} is no single SSD, whose cores could be tried: name one")
+        raise UsageError(f"{asked.drive} is not a single SSD, whose cores could be tried: name one")
     time, cost = _costs(asked, resolved)
     say("firmware is free")
     with SimulatedDrive(asked.drive, _with(source, ["time = 'free'"])) as drive:

@@ -83,7 +83,7 @@ def count_requests(
     Raises
     ------
     UsageError
-        For what is no request within the capacity.
+        For what is not a request within the capacity.
     """
     count = RequestCount(capacity_bytes)
     for requests in chunks:

@@ -136,7 +136,7 @@ def _check_asked(models: Sequence[str], inputs: str) -> None:
             known_models = f"{meant(name, known)}models: {', '.join(known)}"
             raise UsageError(f"there is no model {name}; {known_models}")
     if inputs not in INPUTS:
-        raise UsageError(f"there are no inputs {inputs}; inputs: {', '.join(INPUTS)}")
+        raise UsageError(f"unknown inputs {inputs}; inputs: {', '.join(INPUTS)}")
 
 
 def _left_out(

@@ -28,7 +28,7 @@ def observed_of(entry: Mapping[str, Any]) -> Observed:
     Raises
     ------
     RunError
-        When the entry is no workload's.
+        When the entry is not a workload's.
     """
     try:
         counted, host = (_log(entry[name]) for name in _LOGS[:2])
@@ -136,7 +136,7 @@ def _asked_workloads(store: RunStore) -> list[Mapping[str, Any]]:
     if not isinstance(workloads, list) or not all(
         isinstance(each, dict) and "label" in each for each in workloads
     ):
-        raise damaged(store.path, "what it was asked for is not there")
+        raise damaged(store.path, "what it was asked for is missing")
     return workloads
 
 

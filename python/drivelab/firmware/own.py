@@ -78,7 +78,7 @@ def check_own(path: Path) -> None:
         _told(path)
     elif path.suffix not in SUFFIXES or not path.is_file():
         raise UsageError(
-            f"{path} is no firmware: name a source that ends in {' or '.join(SUFFIXES)}, or a "
+            f"{path} is not a firmware: name a source that ends in {' or '.join(SUFFIXES)}, or a "
             "folder that `drivelab firmware build` wrote"
         )
 
@@ -181,7 +181,7 @@ def build_whole(source: Path, folder: Path) -> OwnFirmware:
             built = build_own(source, draft)
             folder.mkdir(parents=True, exist_ok=True)
             # The file by which the folder is known goes first and comes last: what a stop between
-            # leaves is no firmware, rather than the programs of two.
+            # leaves is not a firmware, rather than the programs of two.
             (folder / _TOLD).unlink(missing_ok=True)
             for file in sorted(draft.iterdir(), key=lambda each: each.name == _TOLD):
                 file.replace(folder / file.name)

@@ -98,7 +98,7 @@ def read_record_predictor(values: Mapping[str, Any], file: str) -> RecordPredict
     try:
         return _read(Node(dict(values), "record_model"))
     except MismatchError as error:
-        raise UsageError(f"{file} is no model of firmware that can be read: {error}") from error
+        raise UsageError(f"{file} is not a model of firmware that can be read: {error}") from error
 
 
 def _read(node: Node) -> RecordPredictor:

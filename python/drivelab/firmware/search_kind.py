@@ -16,7 +16,7 @@ def _standing(store: RunStore) -> Standing:
     workloads = (store.header.get("asked") or {}).get("workloads")
     plan = store.header.get("plan") or {}
     if not isinstance(workloads, list):
-        raise damaged(store.path, "what it was asked for is not there")
+        raise damaged(store.path, "what it was asked for is missing")
     last = [one for one in store.measurements() if len(one.get("left_out", ())) == 1]
     return Standing(
         f"networks for {len(workloads)} workloads",

@@ -22,7 +22,7 @@ _MARK: Final = "user.drivelab.backing"
 def check_backing(path: Path, allow_destructive: str | None) -> None:
     """Refuse a file whose content would be lost without its owner's consent.
 
-    Opening the file refuses anything that is no regular file.
+    Opening the file refuses anything that is not a regular file.
 
     Raises
     ------

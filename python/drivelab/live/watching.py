@@ -145,7 +145,7 @@ def _at_url(name: str) -> Server:
     port = int(match["port"] or 80) if match else 0
     if match is None or not 0 < port < 65536:
         raise UsageError(
-            f"{name!r} is no address of a monitor; it looks like http://127.0.0.1:8080/, as "
+            f"{name!r} is not an address of a monitor; it looks like http://127.0.0.1:8080/, as "
             "`drivelab serve --monitor` prints it"
         )
     return Server(host=match["host"], port=port)

@@ -45,7 +45,7 @@ MODELS: Final = ("kriging", "queueing_kriging")
 NEIGHBOURS: Final = 12
 # Of the search for the likeliest process.
 _STEPS: Final = 100
-# How far errors may differ from what the model thinks, in variances: one surprise is no law.
+# How far errors may differ from what the model thinks, in variances: one surprise is not a law.
 _LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
 
 

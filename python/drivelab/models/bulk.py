@@ -140,7 +140,7 @@ class BulkPredictor:
         Raises
         ------
         UsageError
-            For the first row that is no workload; what was answered before it was given.
+            For the first row that is not a workload; what was answered before it was given.
         """
         workers = len(os.sched_getaffinity(0))
         under_way: deque[Future[Answered]] = deque()

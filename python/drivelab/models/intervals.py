@@ -57,7 +57,7 @@ def check_level(level: float) -> None:
     """Raise `UsageError` for a level that no interval is given at."""
     if level not in LEVELS:
         allowed = ", ".join(f"{100 * one:g} %" for one in LEVELS)
-        raise UsageError(f"{100 * level:g} % is no level of an interval; allowed: {allowed}")
+        raise UsageError(f"{100 * level:g} % is not a level of an interval; allowed: {allowed}")
 
 
 def half_width(scores: FloatArray, level: float) -> float:

@@ -33,9 +33,9 @@ class LinearLeafTree(EnsembleRegressor):
     linear quantile regressions. The tree is pruned by cross-validated cost complexity.
 
     A missing feature (NaN) goes to the side that suits it and adds nothing to a linear function,
-    as if it were the mean of its column. Categories split, but are no part of linear functions; one
-    that was never seen goes to the side of more rows. A leaf's function is clamped to the range of
-    its training rows, carried on half-way to the next training value.
+    as if it were the mean of its column. Categories split, but are not part of linear functions;
+    one that was never seen goes to the side of more rows. A leaf's function is clamped to the range
+    of its training rows, extended half-way to the next training value.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class LinearLeafTree(EnsembleRegressor):
         return self
 
     def _checked_parameters(self) -> dict[str, Any]:
-        """Return what the core takes; it checks ranges, but not what is no number."""
+        """Return what the core takes; it checks ranges, but not what is not a number."""
         if self.loss not in LOSSES:
             raise ParameterError(f"loss is {self.loss!r}; allowed: {', '.join(LOSSES)}")
         depth = self.max_depth

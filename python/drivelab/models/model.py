@@ -162,7 +162,7 @@ class PerformanceModel(ModelContents):
         ):
             if name is not None and name not in allowed:
                 raise UsageError(
-                    f"{name!r} is no {what}; {meant(name, allowed)}allowed: {', '.join(allowed)}"
+                    f"unknown {what} {name!r}; {meant(name, allowed)}allowed: {', '.join(allowed)}"
                 )
         allowed_features = None if features is None else {features}
         return best_model(self.evaluation.cross_validated, metric, allowed_features, estimator)
@@ -318,7 +318,7 @@ class PerformanceModel(ModelContents):
         Raises
         ------
         UsageError
-            When there is no such file, it is no model, a damaged one or one of another version.
+            When there is no such file, it is not a model, a damaged one or one of another version.
         """
         return cls(**model_file.read(path))
 

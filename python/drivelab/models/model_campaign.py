@@ -152,10 +152,10 @@ def _writes_of(path: Path) -> str | None:
 
 
 def refuse_goal(design: Design, goal: Goal | None) -> None:
-    """Raise `UsageError` when a goal is asked of a design that says itself what it measures."""
+    """Raise `UsageError` when a goal is set for a design that already sets what it measures."""
     if goal is not None and not isinstance(design, AdaptiveDesign):
         raise UsageError(
-            f"{design.name} says itself how much it measures; measurements, error and budget are "
+            f"{design.name} already sets how much it measures; measurements, error and budget are "
             "for the design adaptive"
         )
 

@@ -47,7 +47,7 @@ def load_model(path: Path) -> PerformanceModel:
     Raises
     ------
     UsageError
-        When there is none, or the file is no model.
+        When there is none, or the file is not a model.
     """
     if path.is_dir():
         if not (path / MODEL).is_file():

@@ -207,7 +207,7 @@ def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = (
     one, many = rates.get(read().key()), rates.get(read(depth=64).key())
     gain = many / one if one and many else None
     has_arm = None if one is None or gain is None else 1 / one >= _ARM_SECONDS and gain < _ARM_GAIN
-    # An arm spends its time on the way, whatever the size: that is no page.
+    # An arm spends its time on the way, whatever the size: that is not a page.
     page = None if has_arm else find_page(rates)
     unaligned = None if page is None else _unaligned_ratio(rates, page)
     if unaligned is not None and unaligned < _TELLING:

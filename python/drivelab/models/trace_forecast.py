@@ -271,7 +271,7 @@ class _Asked:
 
         moves = sums("requests") > 0
         if not moves.any():
-            raise UsageError("the trace has no reads and no writes, so nothing is to be expected")
+            raise UsageError("the trace has no reads and no writes, so there is nothing to predict")
         default = Characteristics()
         columns = []
         for name, column in _COLUMNS.items():

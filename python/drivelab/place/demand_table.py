@@ -156,7 +156,7 @@ def _pace(entry: Mapping[str, Any], workload: Characteristics, where: str) -> di
         )
     if not given:
         raise UsageError(
-            f"{where}: nothing says its pace; add rate_iops or rate_mb_per_second for requests "
+            f"{where}: its pace is missing; add rate_iops or rate_mb_per_second for requests "
             "that arrive by themselves, or queue_depth for requests that wait for the drive"
         )
     arrivals = entry.get("arrivals", "poisson")

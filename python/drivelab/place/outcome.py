@@ -85,7 +85,7 @@ def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Out
     """
     workload = measurement.workload
     if not isinstance(workload, SideBySide):
-        raise TypeError(f"{workload.describe()} is no group")
+        raise TypeError(f"{workload.describe()} is not a group")
     found: list[Outcome | None] = []
     for (part, mine), demand in zip(workload.shares(), demands, strict=True):
         streams = measurement.streams[mine]

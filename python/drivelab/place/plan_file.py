@@ -128,8 +128,8 @@ def _offers(table: Mapping[str, Any], where: str, folder: Path) -> tuple[Offer, 
         name = text(entry.get("name"), f"{where}: drive {place}: name")
         if kind_of(name) != "simulated":
             raise UsageError(
-                f"{where}: drive {place}: {shown(name)} is no simulated drive, and workloads are "
-                "tried together on each drive of the pool; name sim:PRESET or sim:FILE.toml"
+                f"{where}: drive {place}: {shown(name)} is not a simulated drive, and workloads "
+                "are tried together on each drive of the pool; name sim:PRESET or sim:FILE.toml"
             )
         try:
             open_simulated(name, varies=False).close()
@@ -166,7 +166,7 @@ def _tables(table: Mapping[str, Any], key: str, where: str, most: int) -> list[A
     entries = table.get(key, [])
     if not isinstance(entries, list):
         raise UsageError(
-            f"{where}: {key} is {shown(entries)}, which is no list; allowed: a list of tables "
+            f"{where}: {key} is {shown(entries)}, which is not a list; allowed: a list of tables "
             f"[[{key}]]"
         )
     if not entries:

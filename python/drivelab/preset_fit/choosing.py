@@ -1,9 +1,9 @@
-"""How the drive is built, chosen by comparison: of several presets, then change by change.
+"""Choosing how the drive is built: first among presets, then one change after the other.
 
-A preset, or a change of one, is judged by brief simulations of a few workloads after a few steps by
-slopes: times have to grow or shrink before a drive with larger pages, say, can show whether it is
-nearer. A change is kept where it takes away more than chance does. Changes that did not help at
-all are not tried again.
+A preset, or a change of one, is judged by brief simulations of a few workloads, after a few steps
+by derivatives. Without these steps a drive with larger pages, for example, could not show that it
+is closer, because its times have to be adapted first. A change is kept if it reduces the loss by
+more than chance does. Changes that did not help at all are not tried again.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 #: Workloads by which presets and changes are compared, and requests of each.
 FEW: Final = 30
 _REQUESTS: Final = 800
-#: Steps by slopes before anything is judged.
+#: Steps by derivatives before a candidate is judged.
 _STEPS: Final = 3
-#: Farthest of a step, on the logarithm.
+#: Longest step, on the logarithm.
 _RADIUS: Final = 1.5
-#: A change is kept where it takes away this share of what was left.
+#: A change is kept if it reduces the loss by at least this share.
 _HELPS: Final = 0.25
-#: At most so many changes are kept, one after the other.
+#: Most changes that are kept.
 MOST_CHANGES: Final = 4
-# A change that left more than before is tried again after another was kept, up to this.
+# Most loss, relative to the loss before it, of a change that is tried again after another was kept.
 _STILL: Final = 1.1
 
-# A change of a geometry to what probes found.
+# Name of the change to the geometry that probes found.
 _PROBED: Final = "pages and units as probes found them"
 
 Choose = Callable[["Base"], "Sequence[Parameter]"]
@@ -59,11 +59,11 @@ class Compared:
     Attributes
     ----------
     name
-        For people.
+        Name for people.
     off
-        Root mean square of what was left, on the logarithm; None where it is impossible.
+        Root mean square of the residuals, on the logarithm; None if it cannot be simulated.
     is_kept
-        Whether the fit goes on with it.
+        Whether the fit continues with it.
     """
 
     name: str
@@ -73,14 +73,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class _State:
-    """How far a base preset has come.
+    """The fit of a base preset so far.
 
     Attributes
     ----------
     base, parameters
-        What it is, and what is fitted of it.
+        The preset, and its parameters that are fitted.
     logarithms, left, slopes
-        Of its best so far.
+        Logarithms, residuals and derivatives of the best candidate so far.
     """
 
     base: Base
@@ -105,7 +105,7 @@ class _State:
 
 
 def as_measured(run: Run, base: Base) -> Base:
-    """Return a preset with the capacity of what was measured, where that is possible."""
+    """Return a preset with the capacity of the measured drive; unchanged if that is impossible."""
     if run.capacity_bytes is None:
         return base
     changed = as_large(base.kind, base.values, run.capacity_bytes)
@@ -126,20 +126,20 @@ def compare_bases(
     say: Callable[[str], None],
     simulators: Simulators | None = None,
 ) -> list[tuple[Base, Compared]]:
-    """Return presets with how far off each is, the nearest first; impossible ones last.
+    """Return presets with their errors, the closest first, impossible ones last.
 
     Parameters
     ----------
     run
-        What was measured.
+        The measurements.
     bases
-        Of the same kind of drive.
+        Presets of the same kind of drive.
     choose
-        Says what is fitted of each.
+        Chooses the parameters of a preset to fit.
     say
-        Is given what goes on.
+        Shows the current step.
     simulators
-        Who simulates; without them threads of this process do.
+        Runs the simulations; threads of this process by default.
     """
     who = simulators or Simulators()
     found = []
@@ -164,8 +164,8 @@ def choose_builds(
 ) -> tuple[Base, list[Compared]]:
     """Change how a base preset is built, one thing at a time, as long as that helps.
 
-    Returns the preset with the changes that were kept, and everything that was tried, in the order
-    of what it left the first time.
+    Returns the preset with the changes that were kept, and every change that was tried, in the
+    order of its error at the first try.
     """
     who = simulators or Simulators()
     best = _begun(run, base, choose, who)
@@ -194,7 +194,7 @@ def choose_builds(
             for other, each, _ in results
             if each.key != build.key and other < _STILL * best.loss
         }
-        # Beginning at what is kept now: halves and doubles keep its capacity.
+        # Changes of the preset as it is now, whose capacity halving and doubling must keep.
         again = [*probed, *builds_of(base.kind, state.base.values, run.plan.writes)]
         left = [each for each in again if each.key in promising]
         best = _begun(run, state.base, choose, who, state) or state
@@ -203,7 +203,7 @@ def choose_builds(
 
 
 def _probed(run: Run, base: Base) -> list[Base]:
-    """Return the preset with the pages and units that probes found; none where it has them."""
+    """Return, in a list, the preset with the pages and units that probes found, if they differ."""
     if base.kind != "ssd":
         return []
     changed = as_probed(base.values, run.page_bytes, run.units)
@@ -217,7 +217,7 @@ def _rebuilt(base: Base, changed: Mapping[str, Any]) -> Base:
 def _begun(
     run: Run, base: Base, choose: Choose, who: Simulators, start: _State | None = None
 ) -> _State | None:
-    """Take some steps by slopes from a preset, or from where another state of it is."""
+    """Take some steps by derivatives from a preset, or from another state of its fit."""
     parameters = choose(base)
     try:
         with closing(_bench(run, base, parameters, who)) as bench:
@@ -236,7 +236,7 @@ def _begun(
 def _changed(
     run: Run, before: _State, build: Build, choose: Choose, who: Simulators
 ) -> _State | None:
-    """Change one thing of a preset, and take some steps by the slopes that it had."""
+    """Change one thing of a preset, and take some steps by the derivatives known so far."""
     base = _rebuilt(before.base, build.values)
     try:
         parameters = choose(base)
@@ -263,7 +263,7 @@ def _bench(run: Run, base: Base, parameters: Sequence[Parameter], who: Simulator
 
 
 def _stepped(bench: Bench, state: _State) -> _State:
-    """Take some steps, with slopes that are learned from them."""
+    """Take some steps, each of which corrects the derivatives."""
     here, left, slopes = state.logarithms, state.left, state.slopes
     best = state
     for _ in range(_STEPS):

@@ -1,7 +1,7 @@
-"""Down to the ground by slopes: damped Gauss-Newton steps (Levenberg 1944; Marquardt 1963).
+"""A local search by derivatives: damped Gauss-Newton steps (Levenberg 1944; Marquardt 1963).
 
-Slopes are measured once and then learned from the steps themselves (Broyden 1965): one simulation a
-step. Where a step leads nowhere they are measured again.
+Derivatives are measured once. Each step then corrects them (Broyden 1965), so that a step costs one
+simulation. They are measured again if steps no longer reduce the loss.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.bench import Bench
     from drivelab.preset_fit.candidate import FloatArray
 
-#: Factors lie between one over e to the power of this and that: a twentieth and twenty times.
+#: Most distance of a factor's logarithm from 0: factors go from a twentieth to twenty.
 REACH: Final = 3.0
-#: How far slopes look, on the logarithm: over the roughness of simulations, whose requests meet by
-#: chance.
+#: Distance over which derivatives are measured, on the logarithm: larger than the roughness of
+#: simulations, whose requests meet by chance.
 LOOK: Final = 0.3
-# So many steps in a row may lead nowhere.
+# Number of failing steps in a row after which derivatives are measured again.
 _FAILING: Final = 2
-# A step gains less than this share of the loss: the ground.
+# A step that reduces the loss by less than this share fails.
 _GAIN: Final = 0.01
 _MOST_STEPS: Final = 60
-# Farthest of a first step.
+# Longest first step, on the logarithm.
 _RADIUS: Final = 1.0
 
 
@@ -40,20 +40,20 @@ def descend(
     look: float = LOOK,
     slopes: FloatArray | None = None,
 ) -> FloatArray:
-    """Go from a place to the lowest one that slopes lead to.
+    """Return the local minimum that derivatives lead to.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     start
         Logarithms to begin with.
     say
-        Is given what goes on.
+        Shows the current step.
     look
-        How far slopes look, on the logarithm.
+        Distance over which derivatives are measured, on the logarithm.
     slopes
-        At the start, where they are known; else they are measured.
+        Derivatives at the start; measured by default.
     """
     here, left = start, bench.left(start)
     if left is None:
@@ -88,20 +88,20 @@ def descend(
 def step(
     left: FloatArray, slopes: FloatArray, here: FloatArray, radius: float, pull: float
 ) -> FloatArray:
-    """Return the change that slopes promise most of, none farther than a radius.
+    """Return the step that reduces the loss most, by the derivatives and within a radius.
 
     Parameters
     ----------
     left, slopes
-        What is left, shape (n,), and how it changes with each parameter, shape (n, p).
+        Residuals, shape (n,), and their derivatives by each parameter, shape (n, p).
     here
         Logarithms, shape (p,).
     radius
-        On the logarithm.
+        Most change of a logarithm.
     pull
-        How much logarithms count.
+        Weight of the logarithms.
     """
-    # From afar everything is off, and mishaps begin farther out.
+    # Far from the minimum all residuals are large, so only larger ones count as disturbances.
     soft = max(SOFT, 2 * float(np.median(np.abs(left))))
     change: FloatArray = np.zeros(len(here))
     now = left
@@ -115,7 +115,7 @@ def step(
 
 
 def solved_within(normal: FloatArray, downhill: FloatArray, radius: float) -> FloatArray:
-    """Solve for a step, damped until no part of it is longer than a radius."""
+    """Solve for a step, with more damping until no component is longer than a radius."""
     scale = np.diag(np.diag(normal) + 1e-6)
     damping = 1e-6
     while True:
@@ -126,5 +126,5 @@ def solved_within(normal: FloatArray, downhill: FloatArray, radius: float) -> Fl
 
 
 def _mean_text(left: FloatArray) -> str:
-    # Reads and writes of a workload count by their shares, whose roots left holds.
+    # The squares of a workload's two residuals add up: reads and writes count by their shares.
     return f"{100 * float(np.sqrt(2 * (left**2).mean())):.1f} %"

@@ -342,7 +342,7 @@ def _judged(run: Run, best: Attempt, watch: Watch, simulators: Simulators) -> Fi
     watch.say("how sure each value is")
     found_intervals = intervals(bench, found)
     held_out = bench.whole(found.logarithms, run.held_out)
-    # The base as it was, without changes of structure.
+    # The base preset, without changes of structure.
     with simulators.simulator() as simulator:
         plans = [run.plan] * len(run.held_out.workloads)
         work = list(enumerate(run.held_out.workloads))

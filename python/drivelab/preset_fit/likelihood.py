@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.search import Found
 
 LEVEL: Final = 0.95
-#: A value that may change by this factor in both directions is not determined.
-UNTOLD: Final = 2.0
+#: A value that may change by this factor in both directions is undetermined.
+UNDETERMINED: Final = 2.0
 # The first step of the search for an end of the interval; each further step is twice as long.
 _LEAST: Final = 0.005
 # Number of times that the other values are fitted again at each step.
@@ -46,7 +46,7 @@ class Interval:
     @property
     def is_determined(self) -> bool:
         """Whether the measurements determine the value."""
-        return bool(self.high - self.low < 2 * math.log(UNTOLD))
+        return bool(self.high - self.low < 2 * math.log(UNDETERMINED))
 
 
 def intervals(bench: Bench, found: Found) -> list[Interval]:
@@ -77,8 +77,8 @@ def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) ->
     # A reach below what the slopes say is due to the roughness of simulations.
     reach = _expected(found, place, allowed)
     if _is_rough(found, allowed):
-        return reach if reach < 2 * math.log(UNTOLD) else math.inf
-    while reach < 2 * math.log(UNTOLD):
+        return reach if reach < 2 * math.log(UNDETERMINED) else math.inf
+    while reach < 2 * math.log(UNDETERMINED):
         further = max(2 * reach, _LEAST)
         if not _is_within(bench, found, place, sign * further, allowed):
             return reach

@@ -41,7 +41,7 @@ def pass_of_json(data: dict[str, Any]) -> MeasuredPass:
     Raises
     ------
     KeyError, TypeError, ValueError, OverflowError, UsageError
-        When it is no pass, or none that a drive could have measured.
+        When it is not a pass, or none that a drive could have measured.
     """
     values = {**data, "whole_pass": WholePass(**data["whole_pass"])}
     measured = MeasuredPass(**{**values, "marks_ns": tuple(data["marks_ns"])})

@@ -31,7 +31,7 @@ def _without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stored_plan(store: RunStore, cost: Cost | None = None) -> ProfileSettings:
-    """Return what a run was asked for; `cost` is no part of what identifies it.
+    """Return what a run was asked for; `cost` is not part of what identifies it.
 
     Raises
     ------

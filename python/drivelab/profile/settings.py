@@ -271,12 +271,12 @@ class ProfileSettings:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, cost: Cost | None = None) -> ProfileSettings:
-        """Read what `to_json` wrote; `cost` is no part of it.
+        """Read what `to_json` wrote; `cost` is not part of it.
 
         Raises
         ------
         KeyError, TypeError, UsageError
-            When it is no plan.
+            When it is not a plan.
         """
         intervals = tuple(
             Interval(each["low_bytes"], each["high_bytes"], each["gap_bytes"])

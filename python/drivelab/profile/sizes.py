@@ -36,7 +36,7 @@ class Interval:
         name = f"the interval {':'.join(format_size(size) for size in (low, high, gap))}"
         if any(size % SECTOR_BYTES or size <= 0 for size in (low, high, gap)):
             raise UsageError(
-                f"{name} has sizes that are no whole sectors; allowed: multiples of {SECTOR_BYTES}"
+                f"{name} has sizes that are not whole sectors; allowed: multiples of {SECTOR_BYTES}"
             )
         if not low < high <= MAX_REQUEST_BYTES:
             raise UsageError(

@@ -106,7 +106,7 @@ def read_results(names: Sequence[str], test: str | None = None) -> list[Compared
     Raises
     ------
     UsageError
-        If something is no result, or the results cannot be compared.
+        If something is not a result, or the results cannot be compared.
     """
     if not 2 <= len(names) <= MOST_DRIVES:
         raise UsageError(
@@ -208,7 +208,7 @@ def _test_of(path: Path) -> str | None:
 def _checked(path: Path, test: str | None) -> dict[str, Any]:
     result: dict[str, Any] = _content(path)
     if not _is_result(result):
-        raise UsageError(f"{path} is no result of `drivelab pts run`; name a {RESULT}")
+        raise UsageError(f"{path} is not a result of `drivelab pts run`; name a {RESULT}")
     if result.get("layout") != LAYOUT:
         raise UsageError(
             f"{path} has layout {result.get('layout')}, and this version reads {LAYOUT}: "
@@ -245,7 +245,7 @@ def _content(path: Path) -> Any:
         ) from error
     except UnreadableJsonError as error:
         raise UsageError(
-            f"{path} is no result of `drivelab pts run`: it {error}; name a {RESULT}"
+            f"{path} is not a result of `drivelab pts run`: it {error}; name a {RESULT}"
         ) from error
 
 

@@ -147,7 +147,7 @@ def _parsed(text: str, path: Path) -> PowerLog:
     try:
         return _read_rows(csv.reader(io.StringIO(text)), path)
     except csv.Error as error:
-        raise UsageError(f"{path} is no CSV of time,watts: {error}") from error
+        raise UsageError(f"{path} is not a CSV of time,watts: {error}") from error
 
 
 def _read_rows(rows: Any, path: Path) -> PowerLog:
@@ -206,7 +206,7 @@ def with_energy(record: Record, log: PowerLog) -> Record:
     if record.steps and not any(ENERGY in step.result.extra for step in steps):
         ends = [span for span in spans if span is not None]
         raise UsageError(
-            f"the power log covers none of the test: it goes from {_shown(log.times[0])} to "
+            f"the power log does not cover the test: it goes from {_shown(log.times[0])} to "
             f"{_shown(log.times[-1])}, the test from {_shown(ends[0][0])} to "
             f"{_shown(ends[-1][1])}; readings must come at least every {MOST_GAP_SECONDS:g} s"
         )

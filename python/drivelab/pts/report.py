@@ -58,7 +58,7 @@ def build(run: Path) -> Report:
     Raises
     ------
     UsageError
-        If the folder is no run of a test.
+        If the folder is not a run of a test.
     RunError
         If the run is damaged.
     """

@@ -19,7 +19,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_even(minutes: Any) -> bool:
-    """Whether minutes have a rate each; a value that is no list is reported at its own place."""
+    """Whether minutes have a rate each; a value that is not a list is reported at its own place."""
     if not isinstance(minutes, dict):
         return False
     ends, iops = minutes.get("end_minutes"), minutes.get("iops")

@@ -240,5 +240,7 @@ def _exact(value: float, number: int) -> Fraction:
         # A caller's own series may contain anything, such as a text or None.
         is_one = False
     if not is_one:
-        raise UsageError(f"round {number}: {value!r} is no value to judge; give numbers from 0 on")
+        raise UsageError(
+            f"round {number}: {value!r} is not a value to judge; give numbers from 0 on"
+        )
     return Fraction(str(value))

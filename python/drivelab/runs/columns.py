@@ -59,7 +59,7 @@ class Rows:
     has_latencies
         Whether latencies of single requests are known: of passes their whole time is kept alone.
     is_labelled_alone
-        Whether the labels are everything: the entries of the run are no measurements of a drive.
+        Whether the labels are everything: the entries of the run are not measurements of a drive.
     """
 
     measurements: Sequence[Measurement]

@@ -53,7 +53,7 @@ def measurements_parquet(rows: Rows, kind: RunKind, header: Mapping[str, Any]) -
     """Return the columns of the CSV and the latency histograms as a Parquet file.
 
     What identifies a run of this kind, such as drive, design and plan of a campaign, is kept in
-    the file, as JSON under its names. Who measured it when is no part of the table.
+    the file, as JSON under its names. Who measured it when is not part of the table.
     """
     columns = [*scalar_columns(rows, header["drive"]), *histogram_columns(rows)]
     return parquet_table(

@@ -287,7 +287,7 @@ def _opened(
         try:
             refuse_other_run(kind, path, store.header, header)
         except UsageError:
-            # What was stopped before its first result is no run yet, unless something tells of it.
+            # What was stopped before its first result is not a run yet, unless something says so.
             is_begun = store.done() or holds_more_than_a_journal(path)
             if is_begun or command_of(store.header) != kind.command:
                 raise

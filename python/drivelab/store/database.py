@@ -124,7 +124,7 @@ def unsealed(path: Path, key: str | int, text: str, checksum: int) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         # A number of thousands of digits counts as a syntax error.
-        raise damaged(path, "a value is no JSON") from error
+        raise damaged(path, "a value is not JSON") from error
 
 
 def _checksum(key: str | int, text: str) -> int:

@@ -62,7 +62,7 @@ def no_run(path: Path) -> UsageError:
         return UsageError(f"{path} does not exist; {_RUNS}")
     if not path.is_dir():
         return UsageError(f"{path} is a file; {_RUNS}")
-    return UsageError(f"{path} is no run: it has no {DATABASE}; {_RUNS}")
+    return UsageError(f"{path} is not a run: it has no {DATABASE}; {_RUNS}")
 
 
 def make_folder(path: Path) -> None:

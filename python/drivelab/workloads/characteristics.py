@@ -211,7 +211,7 @@ class Characteristics:
         missing = [name for name in FIELDS if name not in values]
         if unknown:
             raise UsageError(
-                f"{unknown[0]} is no workload characteristic; allowed: {', '.join(FIELDS)}"
+                f"{unknown[0]} is not a workload characteristic; allowed: {', '.join(FIELDS)}"
             )
         if missing:
             raise UsageError(f"the workload lacks {', '.join(missing)}")

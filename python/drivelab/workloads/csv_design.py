@@ -71,7 +71,7 @@ def _read(path: Path) -> bytes:
             raise UsageError(f"{path} is a folder; name a CSV file of workloads")
         # Reading a pipe or a device may never end.
         if not stat.S_ISREG(status.st_mode):
-            raise UsageError(f"{path} is no regular file; name a CSV file of workloads")
+            raise UsageError(f"{path} is not a regular file; name a CSV file of workloads")
         if status.st_size > MAX_FILE_BYTES:
             raise UsageError(
                 f"{path} is larger than 256 MiB; {MAX_ROWS:,} workloads are the most: split it"
@@ -142,8 +142,8 @@ def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
 def _unknown(written: str) -> str:
     guess = meant(written, FIELDS, 1)
     return (
-        f"{shown(written)} is no column of workloads; {guess}allowed: {', '.join(FIELDS)}, sizes "
-        "and strides also with _bytes; or a run's whole measurements.csv"
+        f"{shown(written)} is not a column of workloads; {guess}allowed: {', '.join(FIELDS)}, "
+        "sizes and strides also with _bytes; or a run's whole measurements.csv"
     )
 
 

@@ -115,7 +115,9 @@ class WorkloadCsv:
             (cells,) = csv.reader([line], skipinitialspace=True)
             named = {name: cells[place].strip() for name, place in self._places.items()}
             workload_of_cells(where, named)
-        raise UsageError(f"{where}: this is no workload; write plain numbers separated by commas")
+        raise UsageError(
+            f"{where}: this is not a workload; write plain numbers separated by commas"
+        )
 
     def _names(self) -> list[str]:
         while line := self._read_line():
@@ -163,7 +165,7 @@ def open_csv(path: Path) -> BinaryIO:
             raise UsageError(f"{path} is a folder; name a CSV file of workloads")
         # Reading a pipe or a device may never end.
         if not stat.S_ISREG(status.st_mode):
-            raise UsageError(f"{path} is no regular file; name a CSV file of workloads")
+            raise UsageError(f"{path} is not a regular file; name a CSV file of workloads")
         return path.open("rb")
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}; name a CSV file of workloads") from error

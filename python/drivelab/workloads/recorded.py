@@ -260,7 +260,7 @@ def _pairs(value: object) -> tuple[tuple[Any, Any], ...]:
     if not isinstance(value, list) or not all(
         isinstance(each, (list, tuple)) and len(each) == 2 for each in value
     ):
-        raise UsageError(f"{shown(value)} is no list of pairs")
+        raise UsageError(f"{shown(value)} is not a list of pairs")
     return tuple((each[0], each[1]) for each in value)
 
 

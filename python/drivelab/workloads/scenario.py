@@ -28,7 +28,7 @@ class Scenario:
     Raises
     ------
     UsageError
-        When it is no scenario: names the line, the key and what is allowed.
+        When it is not a scenario: names the line, the key and what is allowed.
     """
 
     kind: ClassVar[Literal["scenario"]] = "scenario"

@@ -106,7 +106,7 @@ class Part:
             )
         if not isinstance(self.workload, Characteristics):
             raise UsageError(
-                f"a {self.workload.kind} says itself when requests arrive; leave rate_iops out"
+                f"a {self.workload.kind} already sets when requests arrive; leave rate_iops out"
             )
 
     def _check_place(self) -> None:

@@ -184,7 +184,7 @@ class Stimulus:
         start, length = self.range_start_bytes, self.range_bytes
         if start < 0 or start % SECTOR_BYTES or length % SECTOR_BYTES or length < largest:
             raise UsageError(
-                f"{length} bytes from {start} on are no range for requests of {largest} bytes; "
+                f"{length} bytes from {start} on are not a range for requests of {largest} bytes; "
                 f"allowed: multiples of {SECTOR_BYTES}, at least one request"
             )
         if self.begin_bytes < 0 or self.begin_bytes % SECTOR_BYTES:

@@ -85,6 +85,6 @@ def workload_of_json(data: object) -> Workload:
     """
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(kind, str) or kind not in KINDS:
-        raise UsageError(f"this is no workload; its kind is one of {', '.join(KINDS)}")
+        raise UsageError(f"this is not a workload; its kind is one of {', '.join(KINDS)}")
     values = {name: value for name, value in data.items() if name != "kind"}
     return KINDS[kind].from_json(values)

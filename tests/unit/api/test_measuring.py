@@ -139,8 +139,8 @@ def test_a_table_is_measured_by_its_rows(small: dl.Drive) -> None:
             lambda drive: drive.measure(dl.Characteristics(write_ratio=2)),
             "write_ratio is 2; allowed",
         ),
-        (lambda drive: drive.measure("4k random reads"), "is no workload; give Characteristics"),
-        (lambda drive: drive.measure(7), "7 is no workload"),
+        (lambda drive: drive.measure("4k random reads"), "is not a workload; give Characteristics"),
+        (lambda drive: drive.measure(7), "7 is not a workload"),
         (lambda drive: drive.measure([MIXED, 7]), "workload 1 is 7"),
         (
             lambda drive: drive.measure({"queue": [1]}),

@@ -234,7 +234,7 @@ def test_measurements_alone_give_a_model_without_intervals(run: dl.Run) -> None:
         ({"queue_depht": [1]}, "the table has no column of workloads"),
         (
             {"queue_depth": [1], "writes": [1]},
-            "'writes' is no column of workloads; did you mean wri",
+            "'writes' is not a column of workloads; did you mean wri",
         ),
         ({"queue_depth": [1, 0]}, "row 1 of the table: queue_depth is 0; allowed: 1 to 65536"),
         ({"queue_depth": [1, 1.5]}, "row 1 of the table: queue_depth is '1.5'"),
@@ -246,7 +246,7 @@ def test_measurements_alone_give_a_model_without_intervals(run: dl.Run) -> None:
         ({"read_size": [4096], "read_size_bytes": [4096]}, "two columns are read_size"),
         ({"queue_depth": [1, 2], "write_ratio": [0.1]}, "queue_depth has 2, write_ratio has 1"),
         ([dl.Characteristics(), dl.Characteristics(queue_depth=0)], "workload 1: queue_depth is 0"),
-        (7, "7 is no workload"),
+        (7, "7 is not a workload"),
     ],
 )
 def test_a_question_that_is_none_is_one_clear_line(model: dl.Model, question, message: str) -> None:
@@ -259,7 +259,7 @@ def test_a_question_that_is_none_is_one_clear_line(model: dl.Model, question, me
 def test_names_that_are_none_list_the_valid_ones(model: dl.Model) -> None:
     with pytest.raises(dl.DrivelabError, match="allowed: ols, cart, guide, boosted"):
         model.predict({"queue_depth": 1}, estimator="tree")
-    with pytest.raises(dl.DrivelabError, match="85 % is no level"):
+    with pytest.raises(dl.DrivelabError, match="85 % is not a level"):
         model.predict({"queue_depth": 1}, level=0.85)
     with pytest.raises(dl.DrivelabError, match="on_failure has no effect on"):
         dl.run(SMALL, "sobol:20", on_failure="continue")

@@ -71,7 +71,7 @@ def test_columns_are_called_otherwise() -> None:
 @pytest.mark.parametrize(
     ("table", "asked", "said"),
     [
-        (3, {}, "3 is no table"),
+        (3, {}, "3 is not a table"),
         ({"depth": [1], "iops": [1, 2]}, {}, "the columns differ in length: depth has 1"),
         ({}, {}, "contains no measurement"),
         ({"depth": [], "iops": []}, {}, "contains no measurement"),

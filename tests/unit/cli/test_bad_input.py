@@ -100,12 +100,12 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["predict"], "MODEL is missing (see"),
     (["predict", "nothing"], "nothing"),
     (["predict", "/etc"], "/etc has no model.json"),
-    (["predict", "/etc/passwd"], "is no Drivelab model"),
-    (["predict", "/dev/null"], "is no Drivelab model"),
+    (["predict", "/etc/passwd"], "is not a Drivelab model"),
+    (["predict", "/dev/null"], "is not a Drivelab model"),
     (["predict", "/etc", "--write-ratio", "-1"], "from 0 to 1"),
     (["predict", "/etc", "--read-size", "1000"], "read_size"),
     (["report", "nothing"], "nothing does not exist"),
-    (["report", "/etc"], "/etc is no run"),
+    (["report", "/etc"], "/etc is not a run"),
     (["report", "/etc/passwd"], "/etc/passwd is a file; a run is a folder"),
     (
         ["analytic", "analytic:x25m-yoo2014", "--op", "erase", "--record", "4k"],
@@ -120,7 +120,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["model", SMALL_DRIVE, "--out", "x" * 300], "File name too long"),
     (["model", SMALL_DRIVE, "--out", "/proc/run"], "/proc/run cannot be made"),
     (["model", SMALL_DRIVE, "--design", "huang2011:4"], "at least 5 distinct workloads"),
-    (["predict", "/dev/zero"], "it is no regular file"),
+    (["predict", "/dev/zero"], "it is not a regular file"),
     (["measure", "sim:/dev/zero.toml"], "/dev/zero.toml"),
     (
         ["timeline", "x25m", "--op", "read", "--record", "4k", "-o", "/proc/x.svg"],
@@ -225,7 +225,7 @@ def test_preset_that_is_no_regular_file(special: str, capsys, tmp_path) -> None:
         (tmp_path / "drive.toml").symlink_to("/dev/zero")
     code, line = fails(["measure", "sim:drive.toml"], capsys)
     assert code == 2
-    assert "it is no regular file" in line
+    assert "it is not a regular file" in line
 
 
 def test_deeply_nested_preset(capsys, tmp_path) -> None:
@@ -282,12 +282,12 @@ def test_run_of_another_drive(run, capsys) -> None:
         (lambda data: data[: len(data) // 2], 1, "is damaged"),
         (lambda data: data.replace(b'"fold": [', b'"fold": [-1, '), 1, "is damaged"),
         (lambda data: data.replace(b'"format_version": 6', b'"format_version": 9'), 1, "damaged"),
-        (lambda data: b"[]", 2, "is no Drivelab model that can be read: it contains "),
-        (lambda data: b"{}", 2, "is no Drivelab model that can be read: it contains "),
+        (lambda data: b"[]", 2, "is not a Drivelab model that can be read: it contains "),
+        (lambda data: b"{}", 2, "is not a Drivelab model that can be read: it contains "),
         (
             lambda data: b"[" * 100_000,
             2,
-            "is no Drivelab model: it is nested too deeply",
+            "is not a Drivelab model: it is nested too deeply",
         ),
         (lambda data: of_version(data, 9), 2, "newer Drivelab"),
         (lambda data: of_version(data, 1), 2, "older Drivelab"),
@@ -336,7 +336,7 @@ def test_rubbish_in_a_measurement(run, capsys) -> None:
         code, line = fails(words, capsys)
         assert code == 1
         assert "run.sqlite is damaged" in line
-        assert "is no measurement" in line
+        assert "is not a measurement" in line
 
 
 def test_changed_measurement(run, capsys) -> None:

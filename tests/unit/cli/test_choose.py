@@ -170,7 +170,7 @@ def test_a_stopped_choice_says_what_is_kept(capsys, monkeypatch: pytest.MonkeyPa
     [
         (["--drives", "sim:x25m"], "--drives names sim:x25m alone, and there is nothing to choose"),
         (["--drives", "sim:x25m,sim:x25m"], "sim:x25m is named twice; name each drive once"),
-        (["--drives", "sim:x25m,"], "names a drive without a name; write it as sim:x25m,sim:"),
+        (["--drives", "sim:x25m,"], "has an empty name; write it as sim:x25m,sim:"),
         (["--drives", "sim:x25m,sim:x25n"], "there is no drive 'sim:x25n'; did you mean sim:x25m"),
         ([], "--drives is missing"),
         (["tpcc", *DRIVES], "there is no scenario 'tpcc'; did you mean tpc-c?"),
@@ -222,4 +222,4 @@ def test_formulas_answer_what_they_can(capsys) -> None:
     found = answer(capsys, *words, "--read-size", "32KiB")
     assert {one["kind"] for one in found["drives"]} == {"closed_form", "simulated"}
     said = refused(capsys, "vector-search", *words[:2])
-    assert "is a formula, and answers workload characteristics alone" in said
+    assert "is a formula, and answers only workload characteristics" in said

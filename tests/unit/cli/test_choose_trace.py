@@ -238,7 +238,7 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["tpc-c", *TRACE], "a trace says itself what is sent: leave out tpc-c or --trace"),
+        (["tpc-c", *TRACE], "a trace already sets what is sent: leave out tpc-c or --trace"),
         ([*TRACE, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
         ([*TRACE, "--warmup", "1s"], "--warmup has no effect on a trace, which is counted from"),
         ([*TRACE, "--warmup-requests", "9"], "--warmup-requests has no effect on a trace"),

@@ -403,7 +403,7 @@ def test_impossible_values_are_reported_by_the_settings_that_they_come_from(
         (ssdconfig()[:-40], "it is not XML"),
         (ssdconfig({"Seed": "&x;"}), "it is not XML: undefined entity"),
         ("<a/>", "its outermost element is 'a', not Execution_Parameter_Set"),
-        (ssdconfig({"Seed": "<b>1</b>"}), "'b' is no setting"),
+        (ssdconfig({"Seed": "<b>1</b>"}), "'b' is not a setting"),
         (ssdconfig({"Page_Capacity": None}), "Page_Capacity is missing; allowed: a whole number"),
         (ssdconfig({"Page_Capacity": "8 KiB"}), "Page_Capacity is '8 KiB'; allowed: a whole"),
         (ssdconfig({"Page_Capacity": "5000"}), "page_size_bytes = 5000"),

@@ -344,7 +344,7 @@ def test_a_block_device_is_only_read(
         ),
         (["./bench.bin", "--dry-run", "--size", "1KiB"], "--size must be a multiple of 4 KiB and"),
         (["nonsense", "--dry-run"], "there is no drive 'nonsense'"),
-        (["/nowhere/bench.bin", "--dry-run"], "/nowhere is no folder"),
+        (["/nowhere/bench.bin", "--dry-run"], "/nowhere is not a folder"),
         (["sim:x25m", "--dry-run", "--design", "none.csv"], "there is no file none.csv"),
         (["sim:x25m", "--dry-run", "--design", "huang2011:3"], "at least 5 distinct workloads"),
     ],

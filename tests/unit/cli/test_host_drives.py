@@ -128,7 +128,8 @@ def test_a_drive_that_is_not_there_hides_no_other(
         (["node1:/dev/x"], "node1:/dev/x is a drive of another machine: name a file of machines"),
         (
             ["node9:/dev/x", "--on", "cluster.toml"],
-            "node9 of node9:/dev/x is no machine of cluster.toml; its machines are node1, a@node2",
+            "node9 of node9:/dev/x is not a machine of cluster.toml; its machines are node1, "
+            "a@node2",
         ),
         (
             ["node1:/dev/x", "--on", "cluster.toml", "--allow-destructive", "/dev/x"],

@@ -31,6 +31,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("d").mkdir()
     Path("empty").touch()
+    Path("mine.toml").write_text('base = "x25m"\nname = "mine"\n')
     Path("binary").write_bytes(b"\xff\x00" * 100)
     Path("other.json").write_text('{"a": 1}')
 
@@ -54,6 +55,7 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("measure x25m", "there is no drive 'x25m'; did you mean sim:x25m"),
         ("measure foo:x25m", "there is no drive 'foo:x25m'; did you mean sim:x25m"),
         ("measure newfile", "; ./newfile is a file to measure, created if it does not exist"),
+        ("measure sim:mine", "there is no drive 'sim:mine'; did you mean sim:mine.toml?"),
         ("measure sim:empty", "a preset's file ends in .toml, and a file to measure is ./empty"),
         ("measure sim:apx.toml", "there is no file apx.toml; did you mean apex? `drivelab drives`"),
         (
@@ -72,7 +74,7 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
             "nosuch does not exist; a run is a folder made by `drivelab model`,",
         ),
         ("runs show empty", "empty is a file; a run is a folder made by"),
-        ("report d", "d is no run: it has no run.sqlite; a run is a folder made by"),
+        ("report d", "d is not a run: it has no run.sqlite; a run is a folder made by"),
         ("model sim:x25m --design huang201:300", "'huang201'; did you mean huang2011"),
         ("model sim:x25m --endurance 1TB", "--endurance has no effect without --dry-run: add that"),
         ("pts run iop sim:x25m", "'iop' is not allowed; did you mean iops"),
@@ -90,8 +92,8 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ),
         ("drives show sim:x25", "there is no preset 'x25'; did you mean x25m"),
         ("predict nosuch", "nosuch does not exist; a model is a run's folder, or its model.json"),
-        ("predict empty", "empty is no Drivelab model: it is empty"),
-        ("predict binary", "binary is no Drivelab model: it is not text"),
+        ("predict empty", "empty is not a Drivelab model: it is empty"),
+        ("predict binary", "binary is not a Drivelab model: it is not text"),
         (
             "predict other.json",
             "it contains something else; a model is what `drivelab model` writes",
@@ -108,7 +110,7 @@ def test_a_mistake_is_one_line_with_a_remedy(capsys, words: str, said: str) -> N
         ("report model profile", "profile is a run of `drivelab profile`, not of `drivelab model`"),
         ("predict profile", "profile is a run of `drivelab profile`, not of `drivelab model`"),
         ("pts report model", "model is a run of `drivelab model`, not of `drivelab pts run`"),
-        ("predict model --estimator boost", "'boost' is no estimator; did you mean boosted? all"),
+        ("predict model --estimator boost", "unknown estimator 'boost'; did you mean boosted? all"),
     ],
 )
 def test_runs_of_another_kind_say_so_once(capsys, monkeypatch, runs, words, said) -> None:

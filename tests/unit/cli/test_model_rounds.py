@@ -74,7 +74,7 @@ def test_an_expected_error_or_a_budget_ends_it(tmp_path: Path, capsys) -> None:
         (["--measurements", "5"], "it takes a whole number from 10 to 5000"),
         (["--error", "0"], "'0' is not allowed"),
         (["--error", "200%"], "'200%' is not allowed"),
-        (["--design", "sobol:30", "--error", "5%"], "sobol:30 says itself how much it measures"),
+        (["--design", "sobol:30", "--error", "5%"], "sobol:30 already sets how much it measures"),
         (["--design", "sobol:30", "--budget", "1h"], "are for the design adaptive"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Every option of every command, followed by something that is no value."""
+"""Every option of every command, followed by something that is not a value."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_what_is_no_value_is_a_mistake_in_one_line(
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ("=--", "argument --write-ratio: '--' is no value; give one, or leave the option out"),
-        ("=", "argument --write-ratio: '' is no value"),
-        ("= ", "argument --write-ratio: ' ' is no value"),
+        ("=--", "argument --write-ratio: '--' is not a value; give one, or leave the option out"),
+        ("=", "argument --write-ratio: '' is not a value"),
+        ("= ", "argument --write-ratio: ' ' is not a value"),
     ],
 )
 def test_the_option_is_named(end: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,4 +70,4 @@ def test_the_option_is_named(end: str, said: str, capsys: pytest.CaptureFixture[
 def test_an_empty_path_is_not_the_current_folder(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--out="], ["--out", ""]):
         assert cli.main(["predict", "runs/x", "--file", "x.csv", *words]) == 2
-        assert "argument --out: '' is no value" in capsys.readouterr().err
+        assert "argument --out: '' is not a value" in capsys.readouterr().err

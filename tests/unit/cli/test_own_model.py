@@ -197,7 +197,7 @@ def test_mistakes_are_one_line(
         (["--set", "depth=1", "engine=psync"], "block_size_kib is missing; no row"),
         ([*ASKED, "colour=red"], "the model has no column 'colour'"),
         (["--queue-depth", "4"], "the model has no column 'queue_depth'"),
-        ([*ASKED, "--estimator", "forest"], "'forest' is no estimator of this model"),
+        ([*ASKED, "--estimator", "forest"], "'forest' is not an estimator of this model"),
         ([*ASKED, "--features", "basic"], "sees the same columns"),
         ([*ASKED, "--out", "a.csv"], "--out is for the answers to --file"),
         ([*ASKED, "--file", "a.csv"], "the settings come from the file"),

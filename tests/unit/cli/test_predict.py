@@ -213,7 +213,10 @@ def test_without_reserved_workloads_it_says_so(tmp_path: Path, capsys) -> None:
     ("words", "said"),
     [
         (["--level", "99"], "is not allowed; it takes "),
-        (["--estimator", "neural"], "'neural' is no estimator; allowed: ols, cart, guide, boosted"),
+        (
+            ["--estimator", "neural"],
+            "unknown estimator 'neural'; allowed: ols, cart, guide, boosted",
+        ),
         (["--features", "all"], "is not allowed; it takes "),
         (["--out", "x.csv"], "--out is for the answers to --file"),
         (["--file", "in.csv", "--queue-depth", "4"], "--queue-depth and --file"),

@@ -145,13 +145,13 @@ def test_the_table_of_a_run_is_a_file_of_workloads(folder: Path, capsys) -> None
 
 MISTAKES: list[tuple[str, str]] = [
     (f"{HEADER}\n0.5,{'9' * 400}{',1' * 6}\n", "line 2: queue_depth is '999"),
-    (f"{HEADER}\n0.5,{'x' * 131_073}{',1' * 6}\n", "line 2: this is no workload"),
+    (f"{HEADER}\n0.5,{'x' * 131_073}{',1' * 6}\n", "line 2: this is not a workload"),
     ("", "contains no workload; write the names"),
     ("\n\n", "contains no workload; write the names"),
     (f"{HEADER}\n\n", "contains no workload; write one per line"),
     ("write_ratio,queue_depth\n0,1\n", "line 1: no column read_size, write_size"),
-    (f"{HEADER},colour\n", "line 1: 'colour' is no column of workloads"),
-    (HEADER.replace("read_size", "read_sice"), "line 1: 'read_sice' is no column"),
+    (f"{HEADER},colour\n", "line 1: 'colour' is not a column of workloads"),
+    (HEADER.replace("read_size", "read_sice"), "line 1: 'read_sice' is not a column"),
     (HEADER.replace(",", ";"), "line 1: no commas"),
     (f"{HEADER},read_size_bytes\n", "line 1: two columns are read_size"),
     (f"{HEADER}\n{GOOD}\n{GOOD},1\n", "line 3: 9 cells where 8 columns are named"),
@@ -208,7 +208,7 @@ def test_a_mistake_far_below_is_reported_with_its_line(folder: Path, capsys, mon
     [
         (["--file", "missing.csv"], "there is no file missing.csv"),
         (["--file", "."], ". is a folder"),
-        (["--file", "/dev/null"], "/dev/null is no regular file"),
+        (["--file", "/dev/null"], "/dev/null is not a regular file"),
         (["--file", "in.csv", "--out", "in.csv"], "in.csv is read by this command; name another"),
         (["--file", "in.csv", "--out", "/proc/x.csv"], "/proc/x.csv cannot be written"),
         (["--file", "long.csv"], "a line is longer than 1 MiB"),

@@ -324,7 +324,7 @@ def test_a_damaged_profile_is_not_to_be_gone_on_with(drive, tmp_path, capsys) ->
         ('"duration_ns": true', "pass 3 is none: its duration is True ns"),
         ('"duration_ns": 1e40', "pass 3 is none: its duration is 1e+40 ns"),
         (f'"duration_ns": {10**40}', "pass 3 is none: its duration is 1000"),
-        (f'"duration_ns": {"9" * 5000}', "a value is no JSON"),
+        (f'"duration_ns": {"9" * 5000}', "a value is not JSON"),
         ('"variability_factor": NaN', "pass 3 is none: its variability factor is nan"),
         ('"variability_factor": -1.0', "pass 3 is none: its variability factor is -1.0"),
         ('"variability_factor": "1"', "pass 3 is none: its variability factor is '1'"),
@@ -461,7 +461,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--interval", "4KiB:8KiB"], "no interval; write LOW:HIGH:GAP"),
+        (["--interval", "4KiB:8KiB"], "not an interval; write LOW:HIGH:GAP"),
         (["--interval", "4KiB:9KiB:2KiB"], "a gap that divides 5 KiB"),
         (["--points", "1"], "takes auto or a whole number from 2"),
         (["--points", "99"], "from 2 to the interval's 8 sizes"),
@@ -474,7 +474,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--partial", "0"], "between 0 and 100 %"),
         (["--optimization-cost", "cheap!"], "a time for each request with its unit"),
         (["--optimization-cost", "50"], "50us, or 50x for the ratio"),
-        (["--optimization-cost", "0"], "no ratio that an optimisation needs"),
+        (["--optimization-cost", "0"], "not a ratio that an optimisation needs"),
         (["--optimization-cost", "0.99x"], "allowed: from 1x"),
         (["--keep"], "--keep has no effect on"),
         (["--file-size", "100GiB"], "allowed: at most the drive's"),

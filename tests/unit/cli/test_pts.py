@@ -374,7 +374,7 @@ def test_a_complete_run_on_a_file_is_of_its_size(
     assert run(*words, "--size", "128MiB") == 2
     said = capsys.readouterr().err
     assert "drive capacity: 256 MiB before, 128 MiB now; choose another" in said
-    # The file that is there counts, whatever is asked for; what is no whole block is left out.
+    # The file that is there counts, whatever is asked for; what is not a whole block is left out.
     for size, code in ((MIB, 2), (256 * MIB + 100, 0)):
         Path("f.bin").touch()
         os.truncate("f.bin", size)

@@ -211,7 +211,7 @@ def test_what_has_no_effect_on_a_trace_is_refused(capsys) -> None:
     assert "--warmup-requests has no effect" in refused(capsys, *words, "--warmup-requests", "5")
     assert "--writes sustained has no effect" in refused(capsys, *words, "--writes", "sustained")
     said = refused(capsys, "measure", "analytic:x25m-yoo2014", "--trace", "a.spc")
-    assert "is a formula, and answers workload characteristics alone" in said
+    assert "is a formula, and answers only workload characteristics" in said
     scenario = ["simulate", SMALL, "--trace", "a.spc", "--scenario", "x.toml"]
     assert "leave out --scenario or --trace" in refused(capsys, *scenario)
 

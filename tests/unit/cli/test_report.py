@@ -28,7 +28,7 @@ TEST = ("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.05", 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work where `chromium` prints what is no page, but is believed to be a PDF."""
+    """Work where `chromium` prints what is not a page, but is believed to be a PDF."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     put_printing_browser(tmp_path, monkeypatch)

@@ -378,11 +378,11 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
         (("run", "--csv", "-", "--json"), 2, "which --json uses already; name a file"),
         (("run", "--csv", "run"), 2, "run cannot be written: Is a directory; name another place"),
         (("run", "--csv", "/proc/x.csv"), 2, "/proc/x.csv cannot be written"),
-        (("run", "--csv", "/dev/null"), 2, "/dev/null cannot be written: it is no regular file"),
+        (("run", "--csv", "/dev/null"), 2, "/dev/null cannot be written: it is not a regular file"),
         (("run", "--csv"), 2, "expected one argument"),
         (("run", "--csv", "a", "--nonsense"), 2, "the options are --csv, --force, --json"),
         (("nothing", "--csv", "a"), 2, "nothing does not exist"),
-        ((".", "--csv", "a"), 2, ". is no run"),
+        ((".", "--csv", "a"), 2, ". is not a run"),
         (("broken", "--parquet", "a"), 1, "is damaged"),
     ],
 )
@@ -453,7 +453,7 @@ def test_remove_refuses_what_is_no_run(capsys) -> None:
     make_run(Path("run"))
     Path("link").symlink_to("run")
     for path, said in (
-        ("thesis", "thesis is no run"),
+        ("thesis", "thesis is not a run"),
         ("nothing", "nothing does not exist"),
         ("photos", "not a run of Drivelab"),
         ("link", "link is a link to"),

@@ -179,7 +179,7 @@ def test_screen_fits_eighty_columns(drive: str, capsys, monkeypatch, tmp_path) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["analytic:x25m-yoo2014"], "is a formula, and nothing runs in it; simulate sim:x25m-"),
+        (["analytic:x25m-yoo2014"], "is a formula, which cannot be simulated; simulate sim:x25m-"),
         (["/dev/null"], "is a real drive, and only simulated ones can be simulated"),
         (["x25m"], "did you mean sim:x25m or "),
         (["sim:nope"], "there is no drive 'sim:nope'"),
@@ -564,7 +564,7 @@ def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Pa
     huge.touch()
     os.truncate(huge, 2**30)
     for path, said in (
-        (pipe, "it is no regular file"),
+        (pipe, "it is not a regular file"),
         (huge, "is larger than a firmware library"),
     ):
         assert cli.main(["simulate", SMALL, "--firmware", str(path)]) == 2

@@ -57,7 +57,7 @@ def test_every_command_prints_lines_as_the_page_shows(
                 assert {line.split("  ")[0] for line in text.splitlines()} <= labels
             else:
                 assert shape(printed) == shape(text), command
-            # What was asked is no number of the drive.
+            # What was asked is not a number of the drive.
             (asked,) = (line for line in text.splitlines() if line.startswith("workload"))
             assert asked in printed.splitlines()
     assert Path("runs/desk/report.html").is_file()

@@ -155,10 +155,10 @@ def test_foreign_json_is_refused(data: object) -> None:
     [
         ({"read": 5}, "an operation's result is an object; found 5"),
         ({"extra": None}, "extra is an object; found None"),
-        ({"extra": {"a": None}}, "None is no number"),
+        ({"extra": {"a": None}}, "None is not a number"),
         ({"batches": 5}, "is an object; found 5"),
-        ({"batches": {**BATCHES.to_json(), "means_ns": None}}, "None is no list"),
-        ({"streams": 5}, "5 is no list of streams"),
+        ({"batches": {**BATCHES.to_json(), "means_ns": None}}, "None is not a list"),
+        ({"streams": 5}, "5 is not a list of streams"),
         ({"streams": [{}, {}]}, "1 streams were sent, and 2 have a result"),
     ],
 )

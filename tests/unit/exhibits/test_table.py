@@ -42,5 +42,5 @@ def test_table_selects_records_and_gets_leading_cells() -> None:
     assert table.columns == ("drive", "a", "b")
     assert table.records(a=3) == [{"drive": "x", "a": 3, "b": None}]
     assert numbers(table.column("b")) == [2.0]
-    with pytest.raises(TypeError, match="None is no number"):
+    with pytest.raises(TypeError, match="None is not a number"):
         number(None)

@@ -112,7 +112,7 @@ def test_the_answer_is_a_sentence_and_a_page(
     ("words", "said"),
     [
         (("--cores", "0"), "allowed are 1 to 64 cores"),
-        (("--cores", "1,x"), "no list of numbers"),
+        (("--cores", "1,x"), "not a list of numbers"),
         (("--clocks", "5"), "allowed are 10 to 100000 MHz"),
         (("--time", "learned:page-map"), "does not fit this drive"),
         (("--time", "free"), "is not possible"),
@@ -138,4 +138,4 @@ def test_a_fixed_time_has_no_clock(drive: str, capsys: pytest.CaptureFixture[str
     assert main(["firmware", "cores", "sim:fixed.toml"]) == 2
     assert "which no clock changes" in capsys.readouterr().err
     assert main(["firmware", "cores", "sim:array-x25m"]) == 2
-    assert "no single SSD" in capsys.readouterr().err
+    assert "not a single SSD" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_a_model_needs_the_host_alone(
         (["predict", "page-map", "run"], "run is of firmware with geometry 2x2x1x64x64, and the"),
         (["predict", "page-mop", "run"], "no model of firmware 'page-mop'; did you mean page-map?"),
         (["predict", "none.json", "run"], "none.json does not exist; make a model of firmware"),
-        (["predict", "run/run.sqlite", "run"], "is no model of firmware: it is not text"),
+        (["predict", "run/run.sqlite", "run"], "is not a model of firmware: it is not text"),
         (["predict", "model.json", "run", "--out", "host"], "a stored run needs no --out"),
         (["predict", "model.json", "other.toml", "--out", "run"], "run contains another profile"),
         (["train", "run", "--out", "model.txt"], "model.txt does not end in .json"),

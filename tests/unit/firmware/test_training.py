@@ -176,7 +176,7 @@ def test_what_does_not_fit_is_refused(profiles: list[Profiled]) -> None:
     host = RecordLog(other.host.columns, other.host.values, {"name": "another"})
     with pytest.raises(UsageError, match="events of R are of another host"):
         predict(model, "m", [Observed("R", other.counted, host)])
-    with pytest.raises(UsageError, match=r"^m is no model of firmware .*one of linear, kriging"):
+    with pytest.raises(UsageError, match=r"^m is not a model of firmware .*one of linear, kriging"):
         read_record_predictor({**model.record_model, "kind": "network"}, "m")
     with pytest.raises(UsageError, match=r"record_model\.inputs is not what this Drivelab sees"):
         read_record_predictor({**model.record_model, "inputs": []}, "m")

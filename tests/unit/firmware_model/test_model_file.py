@@ -122,10 +122,10 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
         match="does not exist; make a model of firmware",
     ):
         read_firmware_model(tmp_path / "none.json")
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         read_firmware_model(tmp_path)
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         read_firmware_model(tmp_path / "pipe.json")
 
 

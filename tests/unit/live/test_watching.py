@@ -68,7 +68,7 @@ def test_several_are_listed_with_what_to_type(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["http://", "https://a/", "http://a/b", "http://a:99999", "http:"])
 def test_what_is_no_address_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a monitor"):
+    with pytest.raises(UsageError, match="is not an address of a monitor"):
         find(name)
 
 

@@ -181,7 +181,7 @@ def test_levels_that_exist_and_workloads_that_are_needed(measured: list[Measurem
     small.interval([Characteristics()], metric="iops", level=0.9)
     with pytest.raises(CannotAnswerError, match=rf"needs 19 workloads .* the model has {reserved}"):
         small.interval([Characteristics()], metric="iops", level=0.95)
-    with pytest.raises(UsageError, match="50 % is no level"):
+    with pytest.raises(UsageError, match="50 % is not a level"):
         small.interval([Characteristics()], metric="iops", level=0.5)
     assert small.evaluation.check is None
     without = PerformanceModel.fit(measured[:20])

@@ -313,9 +313,9 @@ def test_a_loaded_model_needs_no_scikit_learn(saved: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "speed"}, "'speed' is no metric; allowed: latency_ns_mean, bandwidth"),
-        ({"metric": "iops", "features": "all"}, "'all' is no features; allowed: basic, extended"),
-        ({"metric": "iops", "estimator": "nn"}, "'nn' is no estimator; allowed: ols, cart"),
+        ({"metric": "speed"}, "unknown metric 'speed'; allowed: latency_ns_mean, bandwidth"),
+        ({"metric": "iops", "features": "all"}, "unknown features 'all'; allowed: basic, extended"),
+        ({"metric": "iops", "estimator": "nn"}, "unknown estimator 'nn'; allowed: ols, cart"),
     ],
 )
 def test_unknown_names_are_listed(

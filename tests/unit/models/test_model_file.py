@@ -1,4 +1,4 @@
-"""Files that are no model, or a damaged one: one clear line, never anything else."""
+"""Files that are not a model, or a damaged one: one clear line, never anything else."""
 
 from __future__ import annotations
 
@@ -54,11 +54,14 @@ def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "is no Drivelab model: it is empty"),
+        (b"", "is not a Drivelab model: it is empty"),
         (b"not json", "not JSON"),
         (b"\xff\xfe\x00", "not text"),
-        (b"[]", "is no Drivelab model that can be read: it contains something else"),
-        (b'{"format": "gpx"}', "is no Drivelab model that can be read: it contains something else"),
+        (b"[]", "is not a Drivelab model that can be read: it contains something else"),
+        (
+            b'{"format": "gpx"}',
+            "is not a Drivelab model that can be read: it contains something else",
+        ),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"format": NaN}', "contains NaN"),
         (b'{"format": ' + b"9" * 5000 + b"}", "a number of more than 100 characters"),
@@ -78,7 +81,7 @@ def test_rubbish_is_named(tmp_path: Path, text: bytes, message: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not exist; a model is a run's folder"):
         PerformanceModel.load(tmp_path / "missing.json")
-    with pytest.raises(UsageError, match="it is no regular file"):
+    with pytest.raises(UsageError, match="it is not a regular file"):
         PerformanceModel.load(tmp_path)
 
 

@@ -55,7 +55,7 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no run"):
+    with pytest.raises(UsageError, match="is not a run"):
         build_report(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -33,7 +33,7 @@ def test_factors_keep_steps_lists_and_ratios() -> None:
 
 
 def test_buffers_stay_whole_pages_of_any_size() -> None:
-    # 8 KiB, and buffers of odd numbers of 4 KiB are no drive.
+    # 8 KiB, and buffers of odd numbers of 4 KiB are not a drive.
     base = base_of(read_preset("micron-c400"))
     parameters = parameters_of(base.kind, base.values)
     for factor in (0.87, 1.16, 1.31):

@@ -118,7 +118,7 @@ def test_many_sizes_are_predicted_as_few_are() -> None:
 
 
 def waves(rng: np.random.Generator, sizes) -> np.ndarray:
-    """A process that is no model's: two waves of random heights."""
+    """A process that is not a model's: two waves of random heights."""
     heights = rng.normal(0, 0.03, 2)
     logs = np.log(np.asarray(sizes, float))
     return heights[0] * np.sin(logs) + heights[1] * np.sin(2.5 * logs + 1)

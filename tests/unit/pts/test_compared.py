@@ -411,10 +411,10 @@ def test_bad_input_is_one_clear_line(
     assert "1 result is named; a comparison takes 2 to 20" in complaint(capsys, one)
     assert "takes 2 to 20" in complaint(capsys, *itertools.repeat(one, 21))
     assert "nowhere does not exist; name the folder" in complaint(capsys, one, "nowhere")
-    assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "text.json")
+    assert "is not a result of `drivelab pts run`: " in complaint(capsys, one, "text.json")
     Path("deep.json").write_text("[" * 100_000)
-    assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "deep.json")
-    assert "is no result of `drivelab pts run`; name" in complaint(capsys, one, "list.json")
+    assert "is not a result of `drivelab pts run`: " in complaint(capsys, one, "deep.json")
+    assert "is not a result of `drivelab pts run`; name" in complaint(capsys, one, "list.json")
     assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
     for place, key in enumerate(
         ("edition", "settings.scale", "sections", "sections[].cells[].iops_rounds")

@@ -85,7 +85,7 @@ def test_times_are_unix_seconds_or_have_a_zone(tmp_path: Path) -> None:
         ("time,watts\n2026-11-22T12:00:00,2\n", "line 2: the time is .* with its zone, as"),
         ("time,watts\nnoon,2\n", "line 2: the time is 'noon'"),
         ("time,watts\ninf,2\n", "line 2: the time is 'inf'"),
-        (f"time,watts\n1,{'2' * 200_000}\n", "is no CSV of time,watts: field larger than"),
+        (f"time,watts\n1,{'2' * 200_000}\n", "is not a CSV of time,watts: field larger than"),
         ("time,watts\n1\n", "line 2 has 1 cells; allowed: 2"),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_log_of_another_day_is_refused(tmp_path: Path, capsys: Any) -> None:
     log = written(tmp_path, "time,watts\n2020-01-01T00:00:00Z,1\n2020-01-01T00:00:05Z,1\n")
     assert cli.main(["pts", "report", str(run), "--power-log", str(log)]) == 2
     line = capsys.readouterr().err
-    assert "covers none of the test: it goes from 2020-01-01T00:00:00Z to 2020-01-01" in line
+    assert "does not cover the test: it goes from 2020-01-01T00:00:00Z to 2020-01-01" in line
     assert "the test from 2023-11-14T22:13:20Z to 2023-11-1" in line
     assert not (run / "power.csv").exists()
 

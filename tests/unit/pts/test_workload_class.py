@@ -152,7 +152,7 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ("is_forced = true", "is_forced = 1", "is_forced is 1; allowed: true, false"),
         ('name = "log"', 'name = "pages"', "two streams are called 'pages'"),
         ("[[streams]]", "[[stream]]", "unknown key 'stream'"),
-        ("title", "[title", "is no TOML"),
+        ("title", "[title", "is not TOML"),
         ("weight = 0.25", f"weight = 1{'0' * 400}", "holds a number beyond 64 bits"),
         ("weight = 0.25", f"weight = {'1' * 5000}", "holds a number beyond 64 bits"),
         ("weight = 0.25", f"weight = {'[' * 5000}", "is nested too deeply"),

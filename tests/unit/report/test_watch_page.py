@@ -20,7 +20,7 @@ def test_the_page_is_whole_and_held_to_what_it_is() -> None:
         text = html.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in rules
-    # Names of the drawing's own language are no addresses.
+    # Names of the drawing's own language are not addresses.
     text = html.replace("http://www.w3.org/2000/svg", "")
     assert "http:" not in text
     assert "https:" not in text

@@ -265,5 +265,5 @@ def test_out_that_is_a_file_is_a_mistake(tmp_path: Path, capsys) -> None:
     path = tmp_path / "file"
     path.write_text("mine")
     assert cli.main(["reproduce", "yoo2014", "--out", str(path)]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     assert path.read_text() == "mine"

@@ -110,7 +110,7 @@ def test_second_process_is_refused(run: Path) -> None:
 
 
 def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no run: it has no run"):
+    with pytest.raises(UsageError, match="is not a run: it has no run"):
         RunStore.open(tmp_path)
     with pytest.raises(UsageError, match="does not exist"):
         RunStore.open(tmp_path / "nothing")

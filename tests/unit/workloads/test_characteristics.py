@@ -150,7 +150,10 @@ def test_json_round_trip() -> None:
         ([], r"found \[\]"),
         (None, "found None"),
         ({}, "the workload lacks write_ratio, queue_depth"),
-        ({**DEFAULT.to_json(), "depth": 3}, "'depth' is no workload characteristic; allowed: wr"),
+        (
+            {**DEFAULT.to_json(), "depth": 3},
+            "'depth' is not a workload characteristic; allowed: wr",
+        ),
         ({**DEFAULT.to_json(), "queue_depth": None}, "queue_depth is None"),
     ],
 )

@@ -127,12 +127,12 @@ def test_empty_cells_with_an_effect_are_refused(table, row: str, name: str) -> N
         ([HEAD.replace(",", ";"), "0;1"], ", line 1: no commas; separate the columns by commas"),
         ([HEAD.replace(",", "\t")], ", line 1: no commas; separate the columns by commas"),
         (["write_ratio"], ", line 1: no column queue_depth, read_size, write_size, read_random,"),
-        ([HEAD + ",note"], ", line 1: 'note' is no column of workloads; allowed: write_ratio,"),
-        ([HEAD + ","], ", line 1: '' is no column of workloads; allowed: "),
+        ([HEAD + ",note"], ", line 1: 'note' is not a column of workloads; allowed: write_ratio,"),
+        ([HEAD + ","], ", line 1: '' is not a column of workloads; allowed: "),
         ([HEAD.replace("read_size", "reed_size")], "did you mean read_size? allowed: "),
         ([HEAD.replace("write_ratio", "write_ratio_bytes")], "did you mean write_ratio? allowed"),
         ([HEAD + ",read_size_bytes"], ", line 1: two columns are read_size; keep one"),
-        (["0.5,4,4096,4096,1,1,0,0"], ", line 1: '0.5' is no column of workloads; allowed: "),
+        (["0.5,4,4096,4096,1,1,0,0"], ", line 1: '0.5' is not a column of workloads; allowed: "),
         ([HEAD, ROW, ROW + ",1"], ", line 3: 9 cells where 8 columns are named; write a cell"),
         ([HEAD, "0.5,4"], ", line 2: 2 cells where 8 columns are named; write a cell"),
         ([HEAD, "", ROW.replace("0.5", "nan")], ", line 3: write_ratio is 'nan'; allowed: a ratio"),
@@ -174,7 +174,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     assert refusal(str(tmp_path / "folder.csv")) == " is a folder; name a CSV file of workloads"
     os.mkfifo(tmp_path / "pipe.csv")
-    assert "is no regular file" in refusal(str(tmp_path / "pipe.csv"))
+    assert "is not a regular file" in refusal(str(tmp_path / "pipe.csv"))
     with pytest.raises(UsageError, match="cannot be read"):
         parse_design("a\x00b.csv")
     with pytest.raises(UsageError, match="cannot be read: File name too long"):
@@ -228,7 +228,7 @@ def test_a_simulated_runs_export_is_a_design(tmp_path: Path) -> None:
 def test_part_of_an_export_says_which_columns_are_too_many(table) -> None:
     head = f"index,{HEAD},iops"
     said = refusal(table(head, f"0,{ROW},1000"))
-    assert "'index' is no column of workloads; allowed: write_ratio, queue_depth" in said
+    assert "'index' is not a column of workloads; allowed: write_ratio, queue_depth" in said
     assert said.endswith("or a run's whole measurements.csv")
 
 

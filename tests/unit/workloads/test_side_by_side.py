@@ -128,7 +128,7 @@ def test_writes_find_what_the_worst_of_them_leaves() -> None:
         ({"copies": 0}, "copies is 0; allowed: 1 to 64"),
         ({"content": "cats"}, "content is 'cats'; allowed: zero, database, random"),
         ({"name": ""}, "name is ''; allowed: a text"),
-        ({"workload": LIST, "rate_iops": 5.0}, "a trace says itself when requests arrive"),
+        ({"workload": LIST, "rate_iops": 5.0}, "a trace already sets when requests arrive"),
         ({"workload": LIST, "size_bytes": 4096}, "it takes 12288 bytes .* its place has 4096"),
         ({"workload": READS, "size_bytes": 512}, "read_size is 4096 bytes; allowed here"),
         (

@@ -92,7 +92,7 @@ class AnalyticDrive(ClosedOnExit):
     def _known(self, workload: Workload) -> Characteristics:
         if not isinstance(workload, Characteristics):
             raise CannotAnswerError(
-                f"{self.name} is a formula, and answers workload characteristics alone: name "
+                f"{self.name} is a formula, and answers only workload characteristics: name "
                 f"sim:{self.name.removeprefix(PREFIX)} for {workload.describe()}"
             )
         return workload
@@ -142,7 +142,7 @@ class AnalyticDrive(ClosedOnExit):
     def session(self, *, seed: int = 0) -> DriveSession:  # noqa: ARG002
         """Refuse: the closed form has no state."""
         raise CannotAnswerError(
-            f"{self.name} is a formula, and no step leaves anything in it; name "
+            f"{self.name} is a formula, and has no state that a step could change; name "
             f"sim:{self.name.removeprefix(PREFIX)}"
         )
 
@@ -188,5 +188,7 @@ def _requests_of(plan: MeasurementPlan, latency_ns: int) -> tuple[int, StoppedBy
     if in_time < asked:
         return int(in_time), "seconds"
     if asked == math.inf:
-        raise CannotAnswerError("requests that take no time fill no --seconds; give --requests")
+        raise CannotAnswerError(
+            "requests take no time here, so --seconds would never end; give --requests"
+        )
     return int(asked), stopped_by

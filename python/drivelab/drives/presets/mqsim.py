@@ -124,7 +124,7 @@ def _settings(content: bytes) -> dict[str, str]:
                 take(child)
             elif child.children:
                 inner = child.children[0]
-                raise UsageError(f"line {inner.line}: {inner.name!r:.60} is no setting")
+                raise UsageError(f"line {inner.line}: {inner.name!r:.60} is not a setting")
             elif child.name in found:
                 raise UsageError(f"line {child.line}: {child.name!r:.60} is given twice")
             else:

@@ -206,7 +206,7 @@ class _Settings:
         for child in flow.children:
             if child.children:
                 inner = child.children[0]
-                raise UsageError(f"line {inner.line}: {inner.name!r:.60} is no setting")
+                raise UsageError(f"line {inner.line}: {inner.name!r:.60} is not a setting")
             if child.name in self._found:
                 raise UsageError(f"line {child.line}: {child.name!r:.60} is given twice")
             self._found[child.name] = child

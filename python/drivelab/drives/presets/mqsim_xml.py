@@ -63,7 +63,7 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
             raise UsageError(f"its outermost element is {name!r:.60}, not {root}")
         line = parser.CurrentLineNumber
         if attributes or count > MOST_ELEMENTS or len(path) >= _DEEPEST:
-            raise UsageError(f"line {line}: {name!r:.60} is no setting")
+            raise UsageError(f"line {line}: {name!r:.60} is not a setting")
         element = Element(name, line)
         (path[-1].children if path else top).append(element)
         path.append(element)

@@ -129,7 +129,7 @@ def find_block_device(path: str | Path, roots: SystemRoots = THIS_MACHINE) -> Bl
     Raises
     ------
     UsageError
-        If `path` is no block device or the kernel does not describe it.
+        If `path` is not a block device or the kernel does not describe it.
     """
     real = Path(os.path.realpath(path))
     try:

@@ -133,7 +133,7 @@ def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> 
             text, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
             process.kill()
-            raise RunError(f"{name} was not done within {seconds:g} s") from error
+            raise RunError(f"{name} did not finish within {seconds:g} s") from error
         except (KeyboardInterrupt, TerminatedError):
             # A half-erased drive, or one with a password for it, is worse than waiting.
             process.wait()

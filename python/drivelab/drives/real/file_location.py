@@ -79,7 +79,7 @@ def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLoca
     Raises
     ------
     UsageError
-        If it is no regular file, cannot become one, or is in memory.
+        If it is not a regular file, cannot become one, or is in memory.
     """
     given = Path(name)
     path = _resolve(given)
@@ -120,7 +120,7 @@ def _check_kind(path: Path) -> None:
         parent = path.parent
         if not parent.is_dir():
             raise UsageError(
-                f"{parent} is no folder, so {path.name} cannot be made in it"
+                f"{parent} is not a folder, so {path.name} cannot be made in it"
             ) from None
         return
     except OSError as error:

@@ -25,7 +25,7 @@ _DELETED: Final = " (deleted)"
 def backing_path(name: str, roots: SystemRoots = THIS_MACHINE) -> str | None:
     """Return the path of the file or device behind the loop device `name`, as the kernel shows it.
 
-    `None` if it is no loop device, or an unused one. A removed file keeps its old path.
+    `None` if it is not a loop device, or an unused one. A removed file keeps its old path.
     """
     try:
         text = (roots.sys / "block" / name / "loop" / "backing_file").read_bytes()

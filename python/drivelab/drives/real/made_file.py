@@ -254,7 +254,7 @@ class MadeFile:
             )
             os.unlink(away, dir_fd=self._folder)
             away = self.path.name
-        raise RunError(f"{self.path} was replaced while it was removed; what lay there is {away}")
+        raise RunError(f"{self.path} was replaced while it was removed; the old file is {away}")
 
     def _is_named(self, name: str) -> bool:
         return leads_to(self._folder, name, self._descriptor)

@@ -84,7 +84,7 @@ def _erase_by_sanitize(device: BlockDevice, roots: SystemRoots) -> None:
         if status != _SANITIZE_GOES_ON:
             raise _RefusedError(f"the drive's sanitize status is {status}")
         if time.monotonic() > end:
-            raise _RefusedError(f"the drive was not done within {_LONGEST_SECONDS:g} s")
+            raise _RefusedError(f"the drive did not finish within {_LONGEST_SECONDS:g} s")
         time.sleep(_LOOK_SECONDS)
 
 

@@ -168,7 +168,7 @@ def open_target_device(
     Raises
     ------
     UsageError
-        If it is no block device, is empty or cannot be read; or if it is to be written and
+        If it is not a block device, is empty or cannot be read; or if it is to be written and
         something prevents that.
     """
     device, reasons = look_at_device(

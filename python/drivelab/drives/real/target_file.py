@@ -119,7 +119,7 @@ class TargetFile(ClosedOnExit):
 
     @property
     def is_whole(self) -> bool:
-        """Return False: a file is no drive."""
+        """Return False: a file is not a drive."""
         return False
 
     def describe(self) -> dict[str, Any]:
@@ -419,7 +419,7 @@ def _open_locked(folder: int, path: Path, to_write: bool, must: bool) -> int:
             found = find_in(folder, path.name)
             undo.callback(os.close, found)
             if not stat.S_ISREG(os.fstat(found).st_mode):
-                raise UsageError(f"{path} is no regular file any more")
+                raise UsageError(f"{path} is not a regular file any more")
             if to_write and (must or os.access(f"/proc/self/fd/{found}", os.R_OK | os.W_OK)):
                 verb = "written"
             descriptor = opened(found, os.O_RDWR if verb == "written" else os.O_RDONLY)

@@ -87,9 +87,9 @@ class CellColumn:
 
     @property
     def is_words(self) -> bool:
-        """Whether its cells are words: more than half of those that hold something are no numbers.
+        """Whether its cells are words: more than half of those that hold something are not numbers.
 
-        What is a number too large is no word.
+        What is a number too large is not a word.
         """
         words = sum(not _is_number(text) for text in self._odd.values())
         return 2 * words > self._present
@@ -102,12 +102,12 @@ class CellColumn:
         place
             Says where a row stands.
         size_factor
-            Bytes of the column's unit, for cells such as ``64KiB``; None where it is no size.
+            Bytes of the column's unit, for cells such as ``64KiB``; None where it is not a size.
 
         Raises
         ------
         UsageError
-            For the first cell that is no number.
+            For the first cell that is not a number.
         """
         values = np.array(self._values, dtype=np.float64)
         for row, text in self._odd.items():
@@ -144,7 +144,7 @@ def cell_number(name: str, text: str, size_factor: float | None = 1.0) -> float:
     Raises
     ------
     UsageError
-        When it is no number.
+        When it is not a number.
     """
     column = CellColumn(name)
     column.add(text.strip())

@@ -166,7 +166,7 @@ def read_column(table: NamedTable, name: str) -> tuple[Column, FloatArray]:
     Raises
     ------
     UsageError
-        When it is empty, holds too many words, or a cell that is no number among numbers.
+        When it is empty, holds too many words, or a cell that is not a number among numbers.
     """
     cells = table.cells(name)
     if cells.is_empty:
@@ -234,7 +234,7 @@ def settings_table(
     Raises
     ------
     UsageError
-        For the first row that is no workload although the columns say so.
+        For the first row that is not a workload although the columns say so.
     """
     if not are_workloads(columns):
         return table

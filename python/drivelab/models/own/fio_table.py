@@ -69,7 +69,7 @@ _MOST_REMARKS: Final = 10
 
 
 class _UnreadableJobError(Exception):
-    """A job that is no row: says why."""
+    """A job that is not a row: says why."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _jobs(path: Path, remarks: list[str]) -> list[_Job]:
     jobs, common = report.get("jobs"), report.get("global options", {})
     if not isinstance(jobs, list) or not all(isinstance(one, dict) for one in jobs):
         raise UsageError(
-            f"{path} is no result of fio: it has no list of jobs; write it by fio "
+            f"{path} is not a result of fio: it has no list of jobs; write it by fio "
             "--output-format=json"
         )
     together = Counter(_whole(job.get("groupid")) for job in jobs)
@@ -153,18 +153,18 @@ def _report(path: Path) -> dict[str, Any]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no result of fio: it is not text") from error
+        raise UsageError(f"{path} is not a result of fio: it is not text") from error
     # fio may say something before its report.
     found = re.search(r"^\s*\{", text, re.MULTILINE)
     if found is None:
-        raise UsageError(f"{path} is no result of fio: it contains no JSON object")
+        raise UsageError(f"{path} is not a result of fio: it contains no JSON object")
     begin = found.end() - 1
     try:
         report = parse_json(text[begin : end_of_json(text, begin)], same_names=True)
     except UnreadableJsonError as error:
-        raise UsageError(f"{path} is no result of fio: it {error}") from error
+        raise UsageError(f"{path} is not a result of fio: it {error}") from error
     if not isinstance(report, dict):
-        raise UsageError(f"{path} is no result of fio: it contains no JSON object")
+        raise UsageError(f"{path} is not a result of fio: it contains no JSON object")
     return report
 
 
@@ -245,7 +245,7 @@ def _of_each(text: str) -> list[str]:
 def _size(text: str, base: int) -> float:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise _UnreadableJobError(f"{shown(text)} is no size")
+        raise _UnreadableJobError(f"{shown(text)} is not a size")
     # With the base 1024 fio takes k for 1024 and ki for 1000, with 1000 the other way round.
     unit = base if not match[3] else 2024 - base
     return float(int(match[1]) * unit ** " kmgt".index(match[2].lower() or " "))
@@ -253,7 +253,7 @@ def _size(text: str, base: int) -> float:
 
 def _number(text: str, option: str) -> float:
     if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text.strip()):
-        raise _UnreadableJobError(f"{option}={shown(text)} is no number")
+        raise _UnreadableJobError(f"{option}={shown(text)} is not a number")
     return float(text)
 
 

@@ -44,7 +44,7 @@ from drivelab.workloads.given import shown
 MOST_FEATURES: Final = 64
 #: So many targets are modelled unasked.
 MOST_TARGETS: Final = 8
-#: Of `features_from`: every column that is no result.
+#: Of `features_from`: every column that is not a result.
 ALL: Final = "all"
 
 
@@ -58,7 +58,7 @@ class Asked:
         Names of columns; without any, those whose names say that they are results.
     features
         Names of columns, or ``all``; without any, the eight workload characteristics where all of
-        them are there, else all columns that are no results.
+        them are there, else all columns that are not results.
     group
         The column whose equal cells are one group.
     seed
@@ -110,7 +110,7 @@ class OwnModel:
         Raises
         ------
         UsageError
-            For an unknown or missing column, a value that is no number or none of the categories.
+            For an unknown or missing column, or a value that is neither a number nor a category.
         """
         known = {column.name: column for column in self.columns}
         factors = dict.fromkeys(known, 1.0)
@@ -273,7 +273,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     Raises
     ------
     UsageError
-        For unknown columns, cells that are no numbers, or too few rows.
+        For unknown columns, cells that are not numbers, or too few rows.
     """
     named = read.named(mapping)
     remarks = list(read.remarks)
@@ -443,7 +443,7 @@ def _features(
         try:
             columns[name], values[name] = read_column(named, name)
         except UsageError as error:
-            # What nobody named is left out where it is no setting.
+            # What nobody named is left out where it is not a setting.
             if by_name or not (named.cells(name).is_words or named.cells(name).is_empty):
                 raise
             remarks.append(f"{error}: left out")

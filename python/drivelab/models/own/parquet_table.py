@@ -41,12 +41,14 @@ def read_parquet(path: Path, table: OwnTable) -> None:
         columns = [file.read(columns=[name]).column(0).to_pylist() for name in names]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
         said = " ".join(str(error).split())[:200]
-        raise UsageError(f"{path} is no Parquet file that can be read: {said}") from error
+        raise UsageError(f"{path} is not a Parquet file that can be read: {said}") from error
     if not names:
         raise UsageError(f"{path} contains no column of numbers or text")
     table.fill(str(path), dict(zip(names, columns, strict=True)))
     if left_out:
-        table.remarks.append(f"{path}: columns that are no numbers or texts: {', '.join(left_out)}")
+        table.remarks.append(
+            f"{path}: columns that are not numbers or texts: {', '.join(left_out)}"
+        )
 
 
 def _is_read(kind: Any) -> bool:

@@ -225,7 +225,7 @@ def _number(where: str, cell: Any) -> float:
 
 
 def size_factor(name: str, factor: float = 1.0) -> float | None:
-    """Return how many bytes the unit of a column is; None where it is no size."""
+    """Return how many bytes the unit of a column is; None where it is not a size."""
     kind = unit_of(name)[1].kind
     if kind == "size":
         return unit_of(name)[1].factor
@@ -253,7 +253,7 @@ def file_bytes(path: Path, what: str) -> bytes:
             raise UsageError(f"{path} is a folder; name {what}")
         # Reading a pipe or a device may never end.
         if not stat.S_ISREG(status.st_mode):
-            raise UsageError(f"{path} is no regular file; name {what}")
+            raise UsageError(f"{path} is not a regular file; name {what}")
         if status.st_size > MOST_BYTES:
             raise UsageError(f"{path} is larger than 1 GiB; split it, or take fewer rows")
         return path.read_bytes()

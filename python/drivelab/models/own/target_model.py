@@ -102,7 +102,7 @@ class TargetModel:
                 ends = np.column_stack([answers / np.exp(width), answers * np.exp(width)])
             else:
                 ends = np.column_stack([answers - width, answers + width])
-        # Wider than numbers reach is no interval.
+        # Wider than numbers reach is not an interval.
         ends[~np.isfinite(ends).all(axis=1)] = np.nan
         return ends
 
@@ -130,8 +130,8 @@ def best_of(accuracy: Mapping[str, Accuracy], estimator: str | None = None) -> s
         return best_for(accuracy)
     if estimator not in accuracy:
         raise UsageError(
-            f"{estimator!r} is no estimator of this model; {meant(estimator, accuracy)}allowed: "
-            f"{', '.join(accuracy)}"
+            f"{estimator!r} is not an estimator of this model; "
+            f"{meant(estimator, accuracy)}allowed: {', '.join(accuracy)}"
         )
     return estimator
 

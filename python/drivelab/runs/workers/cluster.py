@@ -52,7 +52,7 @@ def read_cluster(path: Path) -> list[SshHost]:
     try:
         found = parse_toml(text)
     except UnreadableTomlError as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
+        raise UsageError(f"{path} is not TOML: {error}") from error
     try:
         return _hosts(found, path.parent)
     except UsageError as error:
@@ -89,7 +89,7 @@ def host_of(name: str, hosts: Sequence[SshHost], path: Path) -> tuple[SshHost, s
     known = ", ".join(host.name for host in (found or hosts)[:_MOST_NAMED])
     if found:
         raise UsageError(f"{called} of {name} is several machines of {path}: write one of {known}")
-    raise UsageError(f"{called} of {name} is no machine of {path}; its machines are {known}")
+    raise UsageError(f"{called} of {name} is not a machine of {path}; its machines are {known}")
 
 
 def _hosts(found: dict[str, Any], folder: Path) -> list[SshHost]:

@@ -62,13 +62,13 @@ def line_of(message: Message) -> bytes:
 
 
 def message_of(line: bytes) -> Message:
-    """Read a line; `RunError` where it is no message."""
+    """Read a line; `RunError` where it is not a message."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RunError(f"{_shortened(line)} is no message of a worker") from error
+        raise RunError(f"{_shortened(line)} is not a message of a worker") from error
     if not isinstance(message, dict):
-        raise RunError(f"{_shortened(line)} is no message of a worker")
+        raise RunError(f"{_shortened(line)} is not a message of a worker")
     return message
 
 
@@ -215,7 +215,7 @@ def plan_of(message: Message) -> MeasurementPlan:
         values = {**vars(held), "workers": message["threads"], "is_usual": bool(is_usual)}
         return MeasurementPlan(**values)
     except (KeyError, TypeError, ValueError, UsageError) as error:
-        raise RunError(f"this is no plan: {error}") from error
+        raise RunError(f"this is not a plan: {error}") from error
 
 
 def error_message(error: DrivelabError) -> Message:

@@ -317,7 +317,7 @@ def _refuse_silent(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         if address != "auto":
-            raise UsageError(f"{address!r} is no address of a Ray cluster: write HOST:PORT")
+            raise UsageError(f"{address!r} is not an address of a Ray cluster: write HOST:PORT")
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()

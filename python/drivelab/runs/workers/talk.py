@@ -217,7 +217,7 @@ class Talk:
             self._has_answered = True
             self._heard.put((self, {HELLO: found}))
             return
-        raise UsageError("it says much, and nothing of Drivelab")
+        raise UsageError("it prints much, and nothing that Drivelab prints")
 
     def _keep_words(self) -> None:
         stderr = self._process.stderr

@@ -297,4 +297,4 @@ def _work_of(asked: list[Any]) -> list[Work]:
     try:
         return [(int(index), workload_of_json(workload)) for index, workload in asked]
     except (TypeError, ValueError, UsageError) as error:
-        raise RunError(f"a worker is asked to measure what is no workload: {error}") from error
+        raise RunError(f"a worker is asked to measure what is not a workload: {error}") from error

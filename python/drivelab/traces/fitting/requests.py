@@ -72,7 +72,7 @@ def read_requests(source: RecordedFiles, progress: Progress | None = None) -> Re
     Raises
     ------
     UsageError
-        If it is no trace, is too long, or has too little to fit to.
+        If it is not a trace, is too long, or has too little to fit to.
     RunError
         If reading a file fails.
     """

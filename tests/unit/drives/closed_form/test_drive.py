@@ -27,7 +27,7 @@ def drive() -> AnalyticDrive:
 
 
 def test_an_equation_keeps_nothing_for_a_next_step(drive: AnalyticDrive) -> None:
-    with pytest.raises(CannotAnswerError, match="no step leaves anything in it; name sim:x25m-"):
+    with pytest.raises(CannotAnswerError, match="that a step could change; name sim:x25m-"):
         drive.session()
 
 

@@ -219,7 +219,7 @@ def test_impossible_settings_are_one_line_that_names_them(
         ("<a/>", "its outermost element is 'a', not MQSim_IO_Scenarios"),
         ("<MQSim_IO_Scenarios/>", "it has 0 IO_Scenario; allowed: 1 to 100"),
         (workload([]), "has 0 flows; allowed: 1 to 64"),
-        (workload([{"Seed": "<b>1</b>"}]), "'b' is no setting"),
+        (workload([{"Seed": "<b>1</b>"}]), "'b' is not a setting"),
         ("<MQSim_IO_Scenarios><IO_Scenario><x/></IO_Scenario></MQSim_IO_Scenarios>", "is no flow"),
         ("<!DOCTYPE a><MQSim_IO_Scenarios/>", "declares a document type"),
     ],

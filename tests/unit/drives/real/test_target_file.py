@@ -242,8 +242,8 @@ def test_what_cannot_be_measured_is_refused(tmp_path: Path, roots: SystemRoots) 
         tmp_path / "small": "at least 1 MiB",
         tmp_path / "empty": "is empty, perhaps left by a run that was killed: remove it",
         tmp_path / "sparse": "was never written at byte 0",
-        tmp_path / "missing" / "bench.bin": "is no folder",
-        tmp_path / "small" / "bench.bin": "is no folder",
+        tmp_path / "missing" / "bench.bin": "is not a folder",
+        tmp_path / "small" / "bench.bin": "is not a folder",
         Path("/dev/nvme99n1"): "`drivelab drives`",
         Path("/proc/bench.bin"): "`drivelab drives`",
     }

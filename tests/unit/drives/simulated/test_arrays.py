@@ -140,7 +140,7 @@ def test_a_run_goes_on_from_the_state_of_an_array(pair: str, capsys) -> None:
         (["simulate", "--firmware", "a.so"], "this is an array; name its member, sim:small"),
         (
             ["timeline", "--op", "read", "--record", "4KiB", "-o", "a.svg"],
-            "is no single drive of flash",
+            "is not a single drive of flash",
         ),
     ],
 )

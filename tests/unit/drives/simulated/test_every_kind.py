@@ -274,5 +274,5 @@ def test_a_formula_refuses_all_but_characteristics() -> None:
     drive = AnalyticDrive.open("x25m-yoo2014")
     for name, each in EACH.items():
         if name != "characteristics":
-            with pytest.raises(CannotAnswerError, match="answers workload characteristics alone"):
+            with pytest.raises(CannotAnswerError, match="answers only workload characteristics"):
                 drive.check(each)

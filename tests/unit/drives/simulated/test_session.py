@@ -202,7 +202,7 @@ def test_the_stream_is_what_the_stimulus_says() -> None:
         ({"sizes": ((100, 1.0),)}, "a request of 100 bytes; allowed: multiples of 512"),
         ({"sizes": ((4096, 0.5),)}, "shares of sizes add up to 0.5; allowed: 1"),
         ({"sizes": ()}, "shares of sizes are"),
-        ({"range_bytes": 512}, "are no range for requests of 4096 bytes"),
+        ({"range_bytes": 512}, "are not a range for requests of 4096 bytes"),
         ({"threads": 0}, "threads is 0; allowed: 1 to 1024"),
         ({"threads": 1000, "queue_depth": 1000}, "threads x queue_depth is 1000000"),
         ({"content": "text"}, "content is 'text'; allowed: zero, database, random"),

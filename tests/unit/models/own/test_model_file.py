@@ -60,7 +60,7 @@ def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def refusal(path: Path) -> str:
-    """Give why a file is no model; empty where it answers."""
+    """Give why a file is not a model; empty where it answers."""
     try:
         read = load(path)
     except DrivelabError as error:

@@ -83,7 +83,7 @@ def test_parquet_is_read_by_pyarrow(tmp_path: Path) -> None:
     np.testing.assert_array_equal(named.numbers("depth"), [1, 2, np.nan])
     np.testing.assert_array_equal(named.numbers("is_direct"), [1, 0, 1])
     assert named.cells("engine").words() == ["a", "", "b"]
-    assert table.remarks == [f"{path}: columns that are no numbers or texts: list"]
+    assert table.remarks == [f"{path}: columns that are not numbers or texts: list"]
     assert table.place(2) == f"{path}, row 3"
 
 
@@ -130,10 +130,10 @@ RUBBISH: list[tuple[str, bytes, str]] = [
     ("a.csv", b"depth,iops\n1," + b"2" * 200_000, "field larger than field limit"),
     ("a.csv", b",".join(b"c%d" % one for one in range(501)) + b"\n", "501 columns; 500"),
     ("a.csv", b"x" * 101 + b",iops\n1,2\n", "column 1 is longer than 100 letters"),
-    ("a.parquet", b"PAR1 and nothing else", "no Parquet file that can be read"),
-    ("a.json", b"", "no result of fio: it contains no JSON object"),
-    ("a.json", b"[1, 2]", "no result of fio: it contains no JSON object"),
-    ("a.json", b"{", "no result of fio: it is not JSON"),
+    ("a.parquet", b"PAR1 and nothing else", "not a Parquet file that can be read"),
+    ("a.json", b"", "not a result of fio: it contains no JSON object"),
+    ("a.json", b"[1, 2]", "not a result of fio: it contains no JSON object"),
+    ("a.json", b"{", "not a result of fio: it is not JSON"),
     ("a.json", b"{}", "no list of jobs"),
     ("a.json", b'{"jobs": 3}', "no list of jobs"),
     ("a.json", b'{"jobs": []}', "no job of fio can be read"),
@@ -162,7 +162,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         read_files([tmp_path / "nothing.csv"])
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(UsageError, match="no regular file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         read_files([pipe])
 
 

@@ -255,7 +255,7 @@ def test_rounds_too_few_for_a_window_are_called_none(
     second = next(at for at, step in enumerate(whole["steps"]) if step["round"] == 2)
 
     def fails(step: int) -> Exception | None:
-        # In the third round, after a purge that is no step of the result.
+        # In the third round, after a purge that is not a step of the result.
         return RunError("it is gone") if step == 2 * second - first + 1 else None
 
     run_fake(tmp_path / "cut", name, FakeSession(fails=fails, **SETTLED))

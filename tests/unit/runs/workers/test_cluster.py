@@ -38,7 +38,7 @@ def test_machines_are_read(tmp_path: Path) -> None:
         ('[[host]]\nname = "a"\ndrivelab = ""', "it is the path of the command there"),
         ('ssh_config = "none"\n[[host]]\nname = "a"', "there is no such file"),
         ('hosts = 1\n[[host]]\nname = "a"', "no key 'hosts'"),
-        ("[[host]", "is no TOML"),
+        ("[[host]", "is not TOML"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None:

@@ -168,7 +168,7 @@ def test_what_ends_every_worker_is_named(small: Drive, monkeypatch: pytest.Monke
         (SAYS_NONSENSE.format(nonsense={"measurement": 5}), "worker 1 says what makes no sense: "),
         (SAYS_NONSENSE.format(nonsense={"failed": "x"}), "worker 1 says what makes no sense: "),
         (SAYS_NONSENSE.format(nonsense={"other": 5}), "no sense: other, which nobody asked for"),
-        (SAYS_DEEP, r"no worker is left: worker 1: '\[\[.* is no message of a worker"),
+        (SAYS_DEEP, r"no worker is left: worker 1: '\[\[.* is not a message of a worker"),
         (LACKS_MEMORY, "no worker is left: worker 1: there is no memory left"),
         (ENDS_WITH_WORDS, "no worker is left: worker 1 ended with exit code 1: the disk is on fi"),
     ],

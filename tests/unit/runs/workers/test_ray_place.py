@@ -152,7 +152,7 @@ def old() -> FakeRay:
         ((None, ""), "--executor ray needs Ray: pip install 'drivelab[ray]'"),
         ((old(), ""), "--executor ray needs Ray from 2.40 on, and not 3; here is 1.13.0: pip inst"),
         ((FakeRay(), "127.0.0.1:1"), "no Ray cluster answers at 127.0.0.1:1 (Connection refused)"),
-        ((FakeRay(), "nonsense"), "'nonsense' is no address of a Ray cluster: write HOST:PORT"),
+        ((FakeRay(), "nonsense"), "'nonsense' is not an address of a Ray cluster: write HOST:PORT"),
         ((refusing("Version mismatch:\nRay 2.9"), ""), "no Ray cluster takes work on this machine"),
     ],
 )

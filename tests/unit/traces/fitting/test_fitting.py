@@ -209,7 +209,7 @@ GOOD = ["0,0,4096,r,0.0", "0,8,4096,r,1.0"]
             "more than the 2,000 that a scenario may have; use a longer",
         ),
         (GOOD, ["--window", "10ns"], "--window is shorter than 1us"),
-        (GOOD, ["--name", "a\nb"], "is no name; give a word"),
+        (GOOD, ["--name", "a\nb"], "is not a name; give a word"),
         (GOOD, ["-o", "a.txt"], "a.txt would be TOML; let its name end in .toml"),
         (GOOD, ["-o", "none/a.toml"], "there is no folder none"),
         (GOOD, ["--check", "sim:nonesuch"], "nonesuch"),

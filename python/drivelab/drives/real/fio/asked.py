@@ -63,7 +63,7 @@ def check_on_drive(
     for characteristic, value in requests.canonical().items():
         if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
             raise CannotAnswerError(
-                f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "
+                f"{characteristic} {value} is not a multiple of {block_bytes} bytes, the block of "
                 f"direct requests to {name}"
             )
 
@@ -124,7 +124,7 @@ def check_step(
     """Raise if fio cannot send a step of a session: as `check_with_engine`, and for stimuli."""
     if isinstance(work, Trace):
         raise CannotAnswerError(
-            f"a trace is no step on {name}, a real drive: `drivelab measure` replays it alone"
+            f"a trace is not a step on {name}, a real drive: `drivelab measure` replays it alone"
         )
     if not isinstance(work, Stimuli):
         check_with_engine(
@@ -142,13 +142,13 @@ def check_step(
         for size, _ in stimulus.sizes:
             if size % block_bytes:
                 raise CannotAnswerError(
-                    f"a request of {size} bytes is no multiple of {block_bytes} bytes, the block "
-                    f"of direct requests to {name}"
+                    f"a request of {size} bytes is not a multiple of {block_bytes} bytes, the "
+                    f"block of direct requests to {name}"
                 )
         if stimulus.range_start_bytes % block_bytes:
             raise CannotAnswerError(
-                f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
-                f"bytes, the block of direct requests to {name}"
+                f"the range begins at {stimulus.range_start_bytes}, not a multiple of "
+                f"{block_bytes} bytes, the block of direct requests to {name}"
             )
     for sender in senders(work.stimuli, work.shares):
         check_depth(engine, name, sender.stimulus.queue_depth)

@@ -188,7 +188,7 @@ class _Deadline:
         calls = None if self._patience is None else _calls_of(self._pid)
         if calls == self._calls:
             raise FioHungError(
-                f"fio was not done {now - self._started:.0f} s after its start and was killed: "
+                f"fio did not finish within {now - self._started:.0f} s and was killed: "
                 "the drive does not answer, or fio hangs"
             )
         self._calls, self._ends = calls, now + (self._patience or 0.0)

@@ -131,7 +131,7 @@ def histogram_of(bins: dict[str, Any], name: str) -> dict[int, int]:
         is_known = _BIN.fullmatch(value) is not None and int(value) <= _LARGEST
         if not is_known or not isinstance(count, int) or not 0 <= count <= _LARGEST:
             raise RunError(
-                f"fio's {name} bins contain {value!r:.40}: {count!r:.40}, which is no count"
+                f"fio's {name} bins contain {value!r:.40}: {count!r:.40}, which is not a count"
             )
         number = histogram_bin(int(value))
         histogram[number] = histogram.get(number, 0) + count

@@ -224,13 +224,13 @@ def _check_stimulus(stimulus: Stimulus) -> None:
     largest = stimulus.largest_bytes
     if not stimulus.is_random and stimulus.part_bytes < largest:
         raise UsageError(
-            f"{stimulus.range_bytes} bytes are no range for {stimulus.threads} threads of requests "
-            f"of {largest} bytes; allowed: at least one request a thread"
+            f"{stimulus.range_bytes} bytes are not a range for {stimulus.threads} threads of "
+            f"requests of {largest} bytes; allowed: at least one request a thread"
         )
 
 
 def percent(name: str, share: float) -> int:
-    """Return a share in per cent; `CannotAnswerError` if that is no whole number."""
+    """Return a share in per cent; `CannotAnswerError` if that is not a whole number."""
     exact = share * 100
     whole = round(exact)
     if abs(exact - whole) > _PERCENT_TOLERANCE:

@@ -184,7 +184,7 @@ def test_blocks_of_the_drive_are_respected(
         Characteristics(write_ratio=1, write_size=512),
         Characteristics(read_random=0, read_stride=1024),
     ):
-        with pytest.raises(CannotAnswerError, match="no multiple of 4096 bytes"):
+        with pytest.raises(CannotAnswerError, match="not a multiple of 4096 bytes"):
             drive.check(workload)
 
 

@@ -243,7 +243,7 @@ def test_what_cannot_be_replayed_is_refused_in_a_line() -> None:
     large = ((0, "read", 0, 64 * MIB),)
     assert "at most 16: requests of up to" in refused(Trace(large, depth=17), 64 * MIB)
     assert jobs_of(Trace(large), "a.bin") == 16
-    with pytest.raises(CannotAnswerError, match=r"a trace is no step on a.bin"):
+    with pytest.raises(CannotAnswerError, match=r"a trace is not a step on a.bin"):
         check_step("a.bin", CAPACITY, 512, Trace(reads), engine="libaio")
 
 

@@ -217,7 +217,7 @@ def test_a_forced_write_is_synchronous(session: Any, monkeypatch: pytest.MonkeyP
         ({"size": ((4096, 0.335), (8192, 0.665))}, "share of requests of 4096 bytes is 33.5 %"),
         ({"range_bytes": 2 * CAPACITY}, "goes to 33554432 bytes .* allowed: at most 16777216"),
         ({"size": 64 * MIB, "range_bytes": 64 * MIB}, "goes to"),
-        ({"size": 8 * MIB, "threads": 4, "is_random": False}, "no range for 4 threads"),
+        ({"size": 8 * MIB, "threads": 4, "is_random": False}, "not a range for 4 threads"),
         ({"size": 16 * MIB, "threads": 65}, "more than 1073741824 bytes of memory"),
     ],
 )
@@ -334,7 +334,7 @@ def test_something_must_end_a_step(session: Any) -> None:
 
 def test_blocks_of_the_drive_are_respected(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "block_bytes", 4096)
-    with pytest.raises(CannotAnswerError, match="512 bytes is no multiple of 4096"):
+    with pytest.raises(CannotAnswerError, match="512 bytes is not a multiple of 4096"):
         session.run(Stimuli((stimulus(size=512),)), StepPlan(seconds=1), 0)
 
 
@@ -406,7 +406,7 @@ def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
 
 
 def test_what_fio_cannot_do_in_a_step_is_refused_in_a_line(session: Any) -> None:
-    with pytest.raises(CannotAnswerError, match=r"a trace is no step on .*: `drivelab measure`"):
+    with pytest.raises(CannotAnswerError, match=r"a trace is not a step on .*: `drivelab measure`"):
         session.check(Trace(((0, "read", 0, 4096),)))
     scenario = Scenario('requests = 1\n[[stream]]\nname = "one"\nqueue_depth = 1')
     with pytest.raises(CannotAnswerError, match=r"a scenario cannot be sent to .* a simulated one"):
