@@ -1,11 +1,12 @@
 """docs/tail.md: tables of latency tails, each between two marks.
 
-`python -m validation.tail_table NAME...` writes only the named tables.
+`python -m validation.tail_table NAME...` writes only the named tables, `paces` or `published`.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -102,7 +103,84 @@ def duration(ns: float) -> str:
     return f"{value:.{digits}f} {unit}"
 
 
-_TABLES: Final = {"paces": paces_text}
+@dataclass(frozen=True)
+class Case:
+    """One row against published drives.
+
+    Attributes
+    ----------
+    drive
+        The simulated drive, for people.
+    words
+        The workload, for people.
+    preset
+        The drive's preset in TOML.
+    workload
+        What is asked. Its reads are shown.
+    plan
+        How it is measured.
+    """
+
+    drive: str
+    words: str
+    preset: str
+    workload: Characteristics
+    plan: MeasurementPlan
+
+
+_READS: Final = Characteristics(queue_depth=1)
+_MIXED: Final = Characteristics(
+    write_ratio=0.2, queue_depth=32, read_size=_PAGE_BYTES, write_size=_PAGE_BYTES
+)
+_MANY: Final = MeasurementPlan(warmup_requests=20_000, requests=3_000_000)
+# An eighth of the blocks, and so of the capacity; as many dies.
+_EIGHTH: Final = """
+base = "enterprise-tlc-pcie4"
+name = "eighth"
+geometry.blocks_per_plane = 128
+geometry.user_capacity_bytes = 240_047_915_008
+collection.reserve_blocks_per_plane = 2
+"""
+CASES: Final = (
+    *(
+        Case(
+            f"`{preset}`",
+            "4 KiB random reads, depth 1",
+            f'base = "{preset}"\nname = "same"\n',
+            _READS,
+            _MANY,
+        )
+        for preset in ("enterprise-tlc-pcie4", "low-latency")
+    ),
+    Case(
+        "an eighth of `enterprise-tlc-pcie4`",
+        "80 % reads, 20 % writes, 16 KiB, depth 32, sustained",
+        _EIGHTH,
+        _MIXED,
+        replace(_MANY, writes="sustained"),
+    ),
+)
+
+
+def published_text() -> str:
+    """Measure drives under the conditions of published tails and write the table."""
+    percents = (99.0, 99.99, 99.9999)
+    header = ["drive", "workload", "reads, mean", *(f"{percent:.6g} %" for percent in percents)]
+    lines = [_row(*header, "99.99 % over mean"), "|---|---|" + "---:|" * (len(header) - 1)]
+    for case in CASES:
+        name = "eighth" if case.preset == _EIGHTH else "same"
+        source = PresetSource(name, case.preset, {})
+        with SimulatedDrive(f"sim:{name}", source) as drive:
+            (measured,) = drive.measure([(0, case.workload)], case.plan)
+        reads = _some(measured.read)
+        mean = reads.latency_ns_mean
+        times = [duration(reads.percentile_ns(percent)) for percent in percents]
+        ratio = reads.percentile_ns(99.99) / mean
+        lines.append(_row(case.drive, case.words, duration(mean), *times, f"{ratio:.2f}"))
+    return "\n".join(lines) + "\n"
+
+
+_TABLES: Final = {"paces": paces_text, "published": published_text}
 
 
 def with_table(text: str, name: str, table: str) -> str:

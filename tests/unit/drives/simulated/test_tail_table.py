@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from validation.tail_table import PACES, RULES, TARGET, duration, with_table
+from validation.tail_table import CASES, PACES, RULES, TARGET, duration, with_table
 
 from drivelab.cli import main as cli
 
@@ -16,6 +16,7 @@ SMALL = Path(__file__).parents[3] / "small_drive.toml"
 def test_the_document_has_a_row_for_every_case() -> None:
     text = TARGET.read_text(encoding="utf-8")
     assert all(f"\n| `{rule}` | `{pace}` |" in text for rule in RULES for pace in PACES)
+    assert all(f"\n| {case.drive} | {case.words} |" in text for case in CASES)
     assert with_table(text, "paces", "x").count("`whole_block` |") == 0
     with pytest.raises(ValueError, match="no table 'paces'"):
         with_table("# A page without one\n", "paces", "x")
