@@ -13,6 +13,9 @@ use crate::large_pages;
 pub trait Cells<T: Copy + Ord>: Clone {
     /// `len` cells of `value`.
     fn filled(len: usize, value: T) -> Self;
+    /// `len` cells that `compute` sets a piece at a time. It receives the index of the first cell of
+    /// the piece, and its cells. Several threads may share a large array.
+    fn computed(len: usize, compute: impl Fn(usize, &mut [T]) + Sync) -> Self;
     /// The number of cells.
     fn size(&self) -> usize;
     /// The value at `index`.
@@ -74,15 +77,19 @@ impl Memory for Undo {
 #[derive(Debug, PartialEq, Eq)]
 pub struct ExclusiveCells<T>(Vec<T>);
 
-impl<T: Copy> Clone for ExclusiveCells<T> {
+impl<T: Copy + Default + Send + Sync> Clone for ExclusiveCells<T> {
     fn clone(&self) -> Self {
         Self(large_pages::copied(&self.0))
     }
 }
 
-impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
+impl<T: Copy + Ord + Default + Send + Sync> Cells<T> for ExclusiveCells<T> {
     fn filled(len: usize, value: T) -> Self {
         Self(large_pages::filled(len, value))
+    }
+
+    fn computed(len: usize, compute: impl Fn(usize, &mut [T]) + Sync) -> Self {
+        Self(large_pages::computed(len, compute))
     }
 
     fn size(&self) -> usize {
@@ -166,7 +173,7 @@ enum Marks {
 /// Bytes returned together: two cache lines, which are fetched together.
 const CHUNK_BYTES: usize = 128;
 
-impl<T: Copy> Clone for UndoCells<T> {
+impl<T: Copy + Default + Send + Sync> Clone for UndoCells<T> {
     fn clone(&self) -> Self {
         Self {
             values: large_pages::copied(&self.values),
@@ -241,14 +248,25 @@ impl<T: Copy> UndoCells<T> {
     }
 }
 
-impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
-    fn filled(len: usize, value: T) -> Self {
+impl<T: Copy> UndoCells<T> {
+    /// Without a checkpoint.
+    fn of(values: Vec<T>) -> Self {
         Self {
-            values: large_pages::filled(len, value),
+            values,
             replaced: Vec::new(),
             marks: 0,
             state: Marks::Off,
         }
+    }
+}
+
+impl<T: Copy + Ord + Default + Send + Sync> Cells<T> for UndoCells<T> {
+    fn filled(len: usize, value: T) -> Self {
+        Self::of(large_pages::filled(len, value))
+    }
+
+    fn computed(len: usize, compute: impl Fn(usize, &mut [T]) + Sync) -> Self {
+        Self::of(large_pages::computed(len, compute))
     }
 
     fn size(&self) -> usize {

@@ -146,6 +146,15 @@ impl<T: Word> Cells<T> for SharedCells<T> {
         }
     }
 
+    fn computed(len: usize, compute: impl Fn(usize, &mut [T]) + Sync) -> Self {
+        let values = crate::large_pages::computed(len, compute);
+        let mut cells = Self::filled(len, T::default());
+        for (index, value) in values.into_iter().enumerate() {
+            cells.set(index, value);
+        }
+        cells
+    }
+
     fn size(&self) -> usize {
         self.len
     }

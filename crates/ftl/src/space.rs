@@ -87,7 +87,7 @@ pub(crate) const REGISTERS: usize = 8;
 
 /// Words of a plane's record. First come the words that every write needs, a cache line for every
 /// plane, then the others.
-const PLANE_WORDS: usize = 32;
+pub(crate) const PLANE_WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
 
 /// Words of the records of all planes.
@@ -95,9 +95,10 @@ pub(crate) fn record_words(layout: &FlashLayout) -> usize {
     layout.planes as usize * PLANE_WORDS
 }
 
+/// The place of a word of a plane's record among all records.
 #[inline(always)]
-fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
-    let (plane, field) = (plane as usize, field as usize);
+pub(crate) fn place_of(layout: &FlashLayout, plane: u32, field: usize) -> usize {
+    let plane = plane as usize;
     if field < LINE_WORDS {
         plane * LINE_WORDS + field
     } else {
@@ -173,7 +174,7 @@ impl<M: Memory> Space<M> {
         let mut planes = M::Wide::filled(record_words(&layout), 0);
         let mut free = M::Wide::filled(layout.blocks() as usize, 0);
         for plane in 0..layout.planes {
-            let place = |field| place_of(&layout, plane, field);
+            let place = |field| place_of(&layout, plane, field as usize);
             planes.set(place(Field::FreeCount), layout.blocks_per_plane);
             planes.set(place(Field::Victim), NOTHING);
             // Any number but 0; neighbouring planes must differ in every bit.
@@ -238,12 +239,14 @@ impl<M: Memory> Space<M> {
 
     #[inline(always)]
     pub(crate) fn field(&self, plane: u32, field: Field) -> u32 {
-        self.planes.get(place_of(&self.layout, plane, field))
+        self.planes
+            .get(place_of(&self.layout, plane, field as usize))
     }
 
     #[inline(always)]
     pub(crate) fn set_field(&mut self, plane: u32, field: Field, value: u32) {
-        self.planes.set(place_of(&self.layout, plane, field), value);
+        self.planes
+            .set(place_of(&self.layout, plane, field as usize), value);
     }
 
     /// The plane whose turn it is, if planes take turns.
@@ -313,7 +316,7 @@ impl<M: Memory> Space<M> {
     /// necessary: the first page and their number. `None` if no block is free.
     #[inline(always)]
     pub fn next_pages(&mut self, plane: u32, frontier: Frontier, most: u32) -> Option<(u32, u32)> {
-        let place = place_of(&self.layout, plane, Self::fields(frontier).0);
+        let place = place_of(&self.layout, plane, Self::fields(frontier).0 as usize);
         if self.planes.get(place + 1) == 0 {
             self.open(plane, frontier)?;
         }

@@ -4,10 +4,12 @@
 //!   in order:  |######################|            |   pages 0 to n - 1, 128 KiB a write
 //!   random:    |## # ### # ##  ### # ## # #### ### |   n pages, one a write, in a random order
 //! ```
+//!
+//! What a page map holds after writing in order is computed, if possible, instead of written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageRun};
+use drivelab_ftl::{Action, Firmware, InOrder, Lpn, OperationBuffer, PageMap, PageRun, Undo};
 use drivelab_workload::Permutation;
 
 use crate::host::SimError;
@@ -58,6 +60,27 @@ impl Filled {
             Self::Drawn(order) => order.at(number.into()) as u32,
         })
     }
+}
+
+/// A page-mapped drive that was filled in order, computed; `None` if it must be written.
+pub(super) fn filled_in_order(
+    config: &SsdConfig,
+    passes: u32,
+    with_reverse_map: bool,
+    stop: &AtomicBool,
+) -> Option<PageMap<Undo>> {
+    let (pages, order) = config.filled_pages();
+    if order != FillOrder::InOrder || pages == 0 {
+        return None;
+    }
+    let written = InOrder {
+        pages,
+        passes,
+        with_reverse_map,
+    };
+    PageMap::written_in_order(config.layout(), config.policies(), written, &|| {
+        stop.load(Ordering::Relaxed)
+    })
 }
 
 /// Writes once what the drive should hold according to its preset.

@@ -1,7 +1,7 @@
 //! Brings a drive into its preset's condition, and measures from there.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
@@ -18,7 +18,7 @@ use crate::host::outcome::Outcome;
 use crate::host::{Device, HostTime, Settling};
 use crate::preset::SsdConfig;
 use crate::ssd::engine::Engine;
-use crate::ssd::fill::{fill, passes};
+use crate::ssd::fill::{fill, filled_in_order, passes};
 use crate::ssd::firmware::cores::RecordedWork;
 use crate::ssd::flash::{Recorded, RecordedOperation};
 use crate::ssd::settle::{overwrite_until_steady, settle};
@@ -47,21 +47,50 @@ enum State {
     Other(Arc<AnyMap<Undo>>),
 }
 
+/// How often the pages of a drive are written before it is in the condition of `config`.
+fn passes_of(config: &SsdConfig) -> u32 {
+    if config.is_purged {
+        0
+    } else {
+        passes(config.condition)
+    }
+}
+
 /// `firmware`, which is fresh, brought into the condition of `config`.
 fn conditioned<F: Restorable>(
     mut firmware: F,
     config: &SsdConfig,
     stop: &AtomicBool,
 ) -> Result<Arc<F>, SimError> {
-    let passes = if config.is_purged {
-        0
-    } else {
-        passes(config.condition)
-    };
-    for _ in 0..passes {
+    for _ in 0..passes_of(config) {
         fill(&mut firmware, config, stop)?;
     }
-    if passes > 0 && config.occupancy.is_some_and(|occupancy| occupancy.steady) {
+    finished(firmware, config, stop)
+}
+
+/// A page map in the condition of `config`.
+fn page_map(config: &SsdConfig, stop: &AtomicBool) -> Result<Arc<PageMap<Undo>>, SimError> {
+    let layout = config.layout();
+    let is_steady = config.occupancy.is_some_and(|occupancy| occupancy.steady);
+    let is_large = PageMap::<Undo>::reverse_map_bytes(&layout) > LARGE_REVERSE_MAP_BYTES;
+    match filled_in_order(config, passes_of(config), is_steady || !is_large, stop) {
+        Some(firmware) => finished(firmware, config, stop),
+        None if stop.load(Ordering::Relaxed) => Err(SimError::Stopped),
+        None => {
+            let firmware = PageMap::erased(layout, config.policies())?;
+            conditioned(firmware, config, stop)
+        }
+    }
+}
+
+/// `firmware`, which is filled, brought into the condition of `config`.
+fn finished<F: Restorable>(
+    mut firmware: F,
+    config: &SsdConfig,
+    stop: &AtomicBool,
+) -> Result<Arc<F>, SimError> {
+    let is_steady = config.occupancy.is_some_and(|occupancy| occupancy.steady);
+    if passes_of(config) > 0 && is_steady {
         overwrite_until_steady(&mut firmware, config, stop)?;
     }
     if let Some(erases) = config.wear.worn_erase_count {
@@ -118,10 +147,7 @@ impl Prepared {
         };
         let state = match other {
             Some(firmware) => State::Other(conditioned(firmware, &config, stop)?),
-            None => {
-                let firmware = PageMap::erased(layout, config.policies())?;
-                State::Page(conditioned(firmware, &config, stop)?)
-            }
+            None => State::Page(page_map(&config, stop)?),
         };
         Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
