@@ -11,7 +11,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_request::{Command, CompletionWindow, Nanos, WindowPlan};
+use drivelab_request::{Command, CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::clock::HostClock;
 use super::counting::Counting;
@@ -268,14 +268,39 @@ impl Users {
         parts: &[u64; PARTS],
         at: u64,
     ) -> Option<Edge> {
+        if self.counting.is_observed() && self.window.is_open() {
+            self.observe((stream, command), latency, parts, at);
+        }
+        let what = (command.kind, command.size_bytes);
+        self.count_in_window((stream, what), latency, parts, at)
+    }
+
+    /// As [`Users::count`], if the host's time is the drive's and individual requests are not
+    /// recorded.
+    #[inline(always)]
+    pub fn count_simply(
+        &mut self,
+        (stream, what): (u16, (CommandKind, u32)),
+        latency: u64,
+        parts: &[u64; PARTS],
+        now: u64,
+    ) -> Option<Edge> {
+        self.streams[stream as usize].completed += 1;
+        self.count_in_window((stream, what), latency, parts, now)
+    }
+
+    #[inline(always)]
+    fn count_in_window(
+        &mut self,
+        (stream, what): (u16, (CommandKind, u32)),
+        latency: u64,
+        parts: &[u64; PARTS],
+        at: u64,
+    ) -> Option<Edge> {
         // Time has come this far already: the window hears of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
-            let what = (command.kind, command.size_bytes);
             self.counting.record(stream, what, latency, parts);
-            if self.counting.is_observed() {
-                self.observe((stream, command), latency, parts, at);
-            }
         }
         let is_decided = self.window.tick(at, latency);
         is_decided.then(|| self.edge(was_open))

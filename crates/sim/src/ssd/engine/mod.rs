@@ -8,6 +8,7 @@ mod reads;
 mod refresh;
 mod requests;
 pub mod run;
+mod straight;
 mod window;
 mod writes;
 mod zones;
@@ -65,6 +66,8 @@ pub(in crate::ssd) struct Engine<F> {
     pub(in crate::ssd) users: Users,
     /// An owner submits and counts, so there are no users.
     is_owned: bool,
+    /// Requests take the short way of `straight.rs` where they can.
+    goes_straight: bool,
     /// For a drive with an owner: slots of completed commands, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
@@ -117,6 +120,7 @@ impl<F: Firmware> Engine<F> {
             ledger: Ledger::default(),
             users: Users::new(STOP_STEP_NS),
             is_owned: false,
+            goes_straight: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
@@ -146,6 +150,7 @@ impl<F: Firmware> Engine<F> {
         self.is_owned = false;
         self.reset(times);
         let depths = self.users.begin(loops, plan);
+        self.goes_straight = self.can_go_straight();
         self.begin_streams(depths);
         self.advance()?;
         // Gathered pages that still wait for others must go too.
@@ -202,6 +207,7 @@ impl<F: Firmware> Engine<F> {
         self.gate.begin(self.firmware.zones(), times.zones);
         self.firmware.watch_zones();
         self.completed.clear();
+        self.goes_straight = false;
         if let Some(refreshing) = &mut self.refreshing {
             refreshing.begin();
         }
@@ -311,7 +317,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[cold]
-    fn window_decided(&mut self, edge: Edge, at: u64, served: EventKey) {
+    pub(super) fn window_decided(&mut self, edge: Edge, at: u64, served: EventKey) {
         self.users.passed(edge, at, &mut self.outcome);
         match edge {
             Edge::Opened => self.open_account(at, served),

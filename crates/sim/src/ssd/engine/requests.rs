@@ -414,7 +414,7 @@ impl<F: Firmware> Engine<F> {
 
     /// A command has left a queue pair.
     #[inline(always)]
-    fn take_next(&mut self, pair: u16, now: u64) {
+    pub(super) fn take_next(&mut self, pair: u16, now: u64) {
         if let Some(next) = self.front.leaves(pair) {
             self.enter_device(next, now);
         }

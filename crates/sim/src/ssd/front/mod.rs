@@ -143,6 +143,11 @@ impl Front {
         self.vacant.push(slot);
     }
 
+    /// Whether every command enters the drive when it is submitted.
+    pub fn takes_all(&self) -> bool {
+        self.pairs.take_all()
+    }
+
     /// A command of a queue pair has left the drive. Returns the slot of the one that enters
     /// instead, if any.
     #[inline(always)]

@@ -116,6 +116,11 @@ impl QueuePairs {
         *self = Self::new(self.settings.clone());
     }
 
+    /// Whether no command ever waits.
+    pub fn take_all(&self) -> bool {
+        self.settings.commands == u32::MAX && self.settings.depth == u32::MAX
+    }
+
     /// Whether a command of `pair` enters the drive now. If not, it waits.
     #[inline(always)]
     pub fn enters(&mut self, pair: u16, slot: u32) -> bool {

@@ -1,7 +1,7 @@
 //! A request between submission and completion.
 
 use drivelab_ftl::{Action, Lpn, PageRun};
-use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
+use drivelab_request::{Command, CommandKind, Content, Nanos, Request, ZoneAction};
 
 use crate::ssd::account::split::{PARTS, Part, Parts};
 
@@ -209,6 +209,32 @@ impl Slot {
         let latency = now - self.submitted;
         self.parts[Part::Host as usize] = latency - self.parts.iter().sum::<u64>();
         latency
+    }
+
+    /// It completes with a flash operation, and nothing else came before or after. Returns its
+    /// latency and the parts of it.
+    #[inline(always)]
+    pub fn end_with(&self, last: &Parts, now: u64) -> (u64, [u64; PARTS]) {
+        let mut parts = [0; PARTS];
+        last.put_latency(self.since, &mut parts);
+        parts[Part::Host as usize] = self.since - self.submitted;
+        (now - self.submitted, parts)
+    }
+
+    /// The slot is used again for the next request of its stream, which differs from the last one in
+    /// nothing else. It waits for one thing.
+    #[inline(always)]
+    pub fn begin_again(&mut self, request: &Request, run: &PageRun, now: u64) {
+        self.command.offset_bytes = request.offset_bytes;
+        self.command.size_bytes = request.size_bytes;
+        self.command.kind = request.direction.into();
+        self.pages.action = run.action;
+        self.pages.count = run.pages;
+        self.pages.first_partial = run.first_partial;
+        self.pages.last_partial = run.last_partial;
+        self.submitted = now;
+        self.since = now;
+        self.pending = 1;
     }
 
     /// Bytes of `pages` pages from `first` on. The request is handled page by page of its run.
