@@ -72,7 +72,7 @@ pub struct EventTree {
     /// Node `n` is the earlier of its children `2 n` and `2 n + 1`; the leaves come last. The root
     /// is stored separately.
     nodes: Vec<u64>,
-    /// The node of the first leaf, a power of two.
+    /// The node of the first leaf, a power of four.
     leaves: usize,
     first_of_units: u64,
     units: usize,
@@ -86,7 +86,9 @@ impl EventTree {
     /// No leaf has an event.
     #[must_use]
     pub fn new(units: usize) -> Self {
-        let leaves = units.next_power_of_two().max(2);
+        let power = units.next_power_of_two().max(4);
+        // An even number of levels.
+        let leaves = power << (power.trailing_zeros() % 2);
         Self {
             nodes: vec![NEVER; 2 * leaves],
             leaves,
@@ -154,7 +156,7 @@ impl EventTree {
         let nodes = &mut self.nodes[..];
         assert!(node < nodes.len());
         let mut least = key;
-        loop {
+        let mut climb = || {
             // SAFETY: the first node exists and the number of nodes is even, so its sibling and all
             // nodes before it exist too.
             let sibling = unsafe {
@@ -163,7 +165,12 @@ impl EventTree {
             };
             least = least.min(sibling);
             node /= 2;
-            if node <= 1 {
+            node
+        };
+        // Two levels at a time, because their number is even.
+        loop {
+            climb();
+            if climb() <= 1 {
                 break;
             }
         }

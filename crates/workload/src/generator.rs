@@ -180,6 +180,12 @@ impl Cursor {
         } else {
             self.next
         };
+        self.go_on_from(offset);
+        offset
+    }
+
+    #[inline(always)]
+    fn go_on_from(&mut self, offset: u64) {
         // No overflow: both terms are at most the length of the range. `Characteristics::validate`
         // limits the step to it.
         let next = offset + self.step;
@@ -188,7 +194,6 @@ impl Cursor {
         } else {
             self.wrapped()
         };
-        offset
     }
 }
 
@@ -328,10 +333,62 @@ impl Generator {
     pub fn fill(&mut self, places: &mut [Request]) {
         // Keeps the random numbers in registers.
         let mut rng = self.rng.clone();
-        for place in places {
-            *place = self.draw(&mut rng);
+        let mut rest = places;
+        while !rest.is_empty() {
+            let alike = self.alike(rest.len());
+            let (next, later) = rest.split_at_mut(alike.map_or(1, |(_, count)| count));
+            match alike {
+                Some((direction, _)) => self.draw_alike(direction, next, &mut rng),
+                None => next
+                    .iter_mut()
+                    .for_each(|place| *place = self.draw(&mut rng)),
+            }
+            rest = later;
         }
         self.rng = rng;
+    }
+
+    /// How many of the next requests, up to `most`, are known to have the same direction and a
+    /// random place; `None` if that is not even known of the next one.
+    #[inline(always)]
+    fn alike(&mut self, most: usize) -> Option<(Direction, usize)> {
+        let (is_write, count) = self.write.decided()?;
+        let direction = match is_write {
+            true => Direction::Write,
+            false => Direction::Read,
+        };
+        let cursor = &self.cursors[direction.index()];
+        let is_random = cursor.random.is_certain() && cursor.elsewhere.is_none();
+        is_random.then_some((direction, most.min(count as usize)))
+    }
+
+    /// As [`Generator::draw`] for each of `places`, with requests of [`Generator::alike`]: the same
+    /// random numbers are drawn, but those whose result is known are not looked at.
+    #[inline(always)]
+    fn draw_alike(
+        &mut self,
+        direction: Direction,
+        places: &mut [Request],
+        rng: &mut Xoshiro256PlusPlus,
+    ) {
+        let is_write = direction == Direction::Write;
+        let cursor = &mut self.cursors[direction.index()];
+        let (slots, size_bytes) = (cursor.slots, cursor.size);
+        let mut write = self.write;
+        let mut offset = 0;
+        for place in places {
+            write.pass(is_write, rng);
+            cursor.random.happens(rng);
+            offset = uniform_below(rng, slots) * u64::from(size_bytes);
+            *place = Request {
+                arrival: Nanos::ZERO,
+                offset_bytes: self.range_start + offset,
+                size_bytes,
+                direction,
+            };
+        }
+        self.write = write;
+        cursor.go_on_from(offset);
     }
 
     #[inline(always)]

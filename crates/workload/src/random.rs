@@ -43,6 +43,12 @@ impl Chance {
         }
     }
 
+    /// Whether it always happens.
+    #[must_use]
+    pub const fn is_certain(self) -> bool {
+        self.threshold == 1 << 53
+    }
+
     /// Whether it happens this time.
     #[inline]
     pub fn happens(self, rng: &mut Xoshiro256PlusPlus) -> bool {
@@ -87,15 +93,36 @@ impl Share {
         }
     }
 
-    /// Whether it happens this time.
     #[inline]
-    pub fn happens(&mut self, rng: &mut Xoshiro256PlusPlus) -> bool {
+    fn begin_round(&mut self) {
         if self.draws == 0 {
             let share = self.carried + ROUND * self.threshold;
             self.draws = ROUND;
             self.events = share >> 53;
             self.carried = share & ((1 << 53) - 1);
         }
+    }
+
+    /// Whether it happens in all of the next draws or in none of them, and how many draws these are:
+    /// the rest of the round. `None` if some draws decide.
+    pub fn decided(&mut self) -> Option<(bool, u64)> {
+        self.begin_round();
+        let is_decided = self.events == 0 || self.events == self.draws;
+        is_decided.then_some((self.events > 0, self.draws))
+    }
+
+    /// One of the draws of [`Share::decided`], whose result is known.
+    #[inline(always)]
+    pub fn pass(&mut self, happens: bool, rng: &mut Xoshiro256PlusPlus) {
+        uniform_below(rng, self.draws);
+        self.draws -= 1;
+        self.events -= u64::from(happens);
+    }
+
+    /// Whether it happens this time.
+    #[inline]
+    pub fn happens(&mut self, rng: &mut Xoshiro256PlusPlus) -> bool {
+        self.begin_round();
         let happens = uniform_below(rng, self.draws) < self.events;
         self.draws -= 1;
         self.events -= u64::from(happens);

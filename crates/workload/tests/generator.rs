@@ -72,6 +72,25 @@ fn successor(previous: &Request, stride: u64, range: (u64, u64)) -> u64 {
 
 proptest! {
     #[test]
+    fn requests_drawn_in_batches_are_those_drawn_one_by_one(
+        (characteristics, range) in workloads(),
+        batches in prop::collection::vec(1..150_usize, 1..12),
+        seed in any::<u64>(),
+    ) {
+        let mut generator =
+            Generator::new(&characteristics, range.0, range.1, seed, 3).unwrap();
+        let mut one_by_one = generator.clone();
+        for count in batches {
+            let mut batch = vec![one_by_one.clone().next_request(); count];
+            generator.fill(&mut batch);
+            let expected: Vec<Request> = (&mut one_by_one).take(count).collect();
+            prop_assert_eq!(batch, expected);
+            // Both may be mixed.
+            prop_assert_eq!(generator.next_request(), one_by_one.next_request());
+        }
+    }
+
+    #[test]
     fn requests_are_whole_sectors_inside_the_range((workload, range) in workloads(), seed: u64) {
         for request in stream(&workload, range, (seed, 0), REQUESTS) {
             prop_assert_eq!(request.size_bytes, workload.size(request.direction));
