@@ -47,6 +47,7 @@ mod settled;
 mod slc;
 mod small_drive;
 mod snapshots;
+mod straight;
 mod streams;
 mod timing;
 mod variability;

@@ -1,0 +1,61 @@
+//! A request that goes straight to the flash and back counts like one whose every step is asked
+//! about.
+#![allow(clippy::unwrap_used)]
+
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Plan, Prepared};
+use drivelab_workload::{Characteristics, Stream};
+use proptest::prelude::*;
+
+use crate::small_drive::BASE;
+
+fn workload() -> impl Strategy<Value = Characteristics> {
+    let ratio = || prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0_f64];
+    let sectors = || prop_oneof![Just(8_u32), Just(32), 1..40_u32];
+    (
+        ratio(),
+        1..20_u32,
+        (sectors(), sectors()),
+        (ratio(), ratio()),
+    )
+        .prop_map(
+            |(write_ratio, queue_depth, sectors, random)| Characteristics {
+                write_ratio,
+                queue_depth,
+                read_size: sectors.0 * 512,
+                write_size: sectors.1 * 512,
+                read_random: random.0,
+                write_random: random.1,
+                read_stride: 0,
+                write_stride: 0,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn a_run_is_the_same_by_the_short_way_and_by_the_long_one(
+        workloads in prop::collection::vec(workload(), 1..3),
+        (warmup, requests) in (0..300_u64, 1..900_u64),
+        (known, other) in prop::sample::select(vec![
+            ("\"filled\"", "\"filled\""),
+            ("\"filled\"", "\"preconditioned\""),
+            ("\"paced\"", "\"whole_block\""),
+            ("\"per_die\"", "\"per_die\"\nscheduling.copyback = true"),
+        ]),
+        seed in any::<u64>(),
+    ) {
+        let text = BASE.replace(known, other);
+        let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
+        let streams: Vec<Stream> = (workloads.iter().zip(["one", "two"]))
+            .map(|(workload, name)| Stream::closed(name, *workload))
+            .collect();
+        let plan = Plan::counting(warmup, requests);
+        let straight = prepared.worker().run(&streams, plan, seed, 0).unwrap();
+        // With a log of requests, requests go the long way.
+        let plan = Plan { log_requests: Some(1), ..plan };
+        let mut asked = prepared.worker().run(&streams, plan, seed, 0).unwrap();
+        prop_assert!(asked.log.take().is_some());
+        prop_assert_eq!(format!("{straight:?}"), format!("{asked:?}"));
+    }
+}
