@@ -83,8 +83,8 @@ def test_one_answer_is_no_interval_and_says_so(capsys) -> None:
     assert "Another hour of the same machine" in found["scope"]
     assert all(one["is_carried"] or one["ratio"] == 1 for one in found["statements"])
     page = Path("out/report.html").read_text()
-    assert "Measured once: every drive answers this trace the same every time." in page
-    assert "Both answer the same every time" in page
+    assert "Measured once: every drive gives the same answer to this trace every time." in page
+    assert "Both give the same answer every time" in page
     assert "Whiskers" not in page
     assert answer(capsys, "--requests", "50", "--repetitions", "2", *DRIVES)["scope"] is None
 
@@ -108,9 +108,8 @@ def test_only_drives_that_vary_are_measured_again(capsys, monkeypatch, varying: 
     first = found["statements"][0]
     assert first["ratio_low"] < first["ratio"] < first["ratio_high"]
     assert "how the drives vary under the requests of this trace" in found["scope"]
-    assert "mean by mean, with what each drive varies by itself" in (
-        Path("out/report.html").read_text()
-    )
+    page = Path("out/report.html").read_text()
+    assert "Their means are compared, and each drive" in page
     text = shown(capsys, *words)
     assert f"3 on each drive that varies from run to run ({varying}), one on any other" in text
     still = answer(capsys, *words[:-2], "--no-variability")
@@ -130,7 +129,7 @@ def test_drives_that_vary_alike_are_not_paired(capsys, varying: str, workload: l
     assert found["ratio"] == 1
     assert found["ratio_low"] < 0.95
     assert not found["is_carried"]
-    assert "mean by mean" in Path("out/report.html").read_text()
+    assert "means are compared" in Path("out/report.html").read_text()
 
 
 def test_a_drive_that_is_late_has_no_rank_and_says_how_late(capsys) -> None:
