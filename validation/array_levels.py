@@ -10,6 +10,7 @@ from typing import Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
+from validation.marked_table import replaced
 
 TARGET: Final = Path(__file__).parent.parent / "docs" / "arrays.md"
 _BEGIN: Final = "<!-- levels: written by `.venv/bin/python -m validation.array_levels` -->\n"
@@ -112,11 +113,7 @@ def _cells(name: str, case: Case) -> list[str]:
 
 def with_table(text: str, table: str) -> str:
     """Return a document with its table of levels replaced."""
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        raise ValueError(f"no table of levels in the text; it stands between {_BEGIN}{_END}")
-    return f"{before}{begin}\n{table}\n{end}{after}"
+    return replaced(text, "table of levels", (_BEGIN, _END), table)
 
 
 def write() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from drivelab import _core
+from validation.marked_table import replaced
 
 TARGET: Final = Path(__file__).parent.parent / "docs" / "json-measure.md"
 _BEGIN: Final = "<!-- counters: written by `.venv/bin/python -m validation.counters_table` -->\n"
@@ -32,11 +33,7 @@ def table_text() -> str:
 
 def with_table(text: str) -> str:
     """Return a document with its table of counters as they are now."""
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        raise ValueError(f"no table of counters in the text; it stands between {_BEGIN}{_END}")
-    return f"{before}{begin}\n{table_text()}\n{end}{after}"
+    return replaced(text, "table of counters", (_BEGIN, _END), table_text())
 
 
 def write() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from drivelab.drives.presets.keys import PresetKey, preset_keys
+from validation.marked_table import replaced
 
 TARGET: Final = Path(__file__).parent.parent / "docs" / "preset-keys.md"
 _BEGIN: Final = "<!-- keys: written by `.venv/bin/python -m validation.preset_keys_table` -->\n"
@@ -30,11 +31,7 @@ def tables_text() -> str:
 
 def with_tables(text: str) -> str:
     """Return a document with its tables of keys as they are now."""
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        raise ValueError(f"no tables of keys in the text; they stand between {_BEGIN}{_END}")
-    return f"{before}{begin}\n{tables_text()}\n{end}{after}"
+    return replaced(text, "tables of keys", (_BEGIN, _END), tables_text())
 
 
 def write() -> None:

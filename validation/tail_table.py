@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.units import format_duration_ns
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from validation.marked_table import replaced
 
 if TYPE_CHECKING:
     from drivelab.drives.operation_result import OperationResult
@@ -93,14 +95,7 @@ def _some(operations: OperationResult | None) -> OperationResult:
 
 
 def _percentiles(operations: OperationResult) -> list[str]:
-    return [duration(operations.percentile_ns(percent)) for percent in _PERCENTS]
-
-
-def duration(ns: float) -> str:
-    """Write a latency with three digits, in us or ms."""
-    value, unit = (ns / 1e3, "us") if ns < 1e6 else (ns / 1e6, "ms")
-    digits = 0 if value >= 100 else 1 if value >= 10 else 2
-    return f"{value:.{digits}f} {unit}"
+    return [format_duration_ns(operations.percentile_ns(percent)) for percent in _PERCENTS]
 
 
 @dataclass(frozen=True)
@@ -174,9 +169,9 @@ def published_text() -> str:
             (measured,) = drive.measure([(0, case.workload)], case.plan)
         reads = _some(measured.read)
         mean = reads.latency_ns_mean
-        times = [duration(reads.percentile_ns(percent)) for percent in percents]
+        times = [format_duration_ns(reads.percentile_ns(percent)) for percent in percents]
         ratio = reads.percentile_ns(99.99) / mean
-        lines.append(_row(case.drive, case.words, duration(mean), *times, f"{ratio:.2f}"))
+        lines.append(_row(case.drive, case.words, format_duration_ns(mean), *times, f"{ratio:.2f}"))
     return "\n".join(lines) + "\n"
 
 
@@ -186,11 +181,7 @@ _TABLES: Final = {"paces": paces_text, "published": published_text}
 def with_table(text: str, name: str, table: str) -> str:
     """Return a document with one of its tables replaced."""
     begin = _MARK.format(name=name)
-    before, mark, rest = text.partition(begin)
-    _, end, after = rest.partition(_END)
-    if not (mark and end):
-        raise ValueError(f"no table {name!r} in the text; it stands between {begin}{_END}")
-    return f"{before}{begin}\n{table}\n{end}{after}"
+    return replaced(text, f"table {name!r}", (begin, _END), table)
 
 
 def write(names: list[str]) -> None:

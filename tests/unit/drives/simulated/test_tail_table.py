@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from validation.tail_table import CASES, PACES, RULES, TARGET, duration, with_table
+from validation.tail_table import CASES, PACES, RULES, TARGET, with_table
 
 from drivelab.cli import main as cli
 
@@ -20,20 +20,6 @@ def test_the_document_has_a_row_for_every_case() -> None:
     assert with_table(text, "paces", "x").count("`whole_block` |") == 0
     with pytest.raises(ValueError, match="no table 'paces'"):
         with_table("# A page without one\n", "paces", "x")
-
-
-@pytest.mark.parametrize(
-    ("ns", "text"),
-    [
-        (950, "0.95 us"),
-        (12_340, "12.3 us"),
-        (999_000, "999 us"),
-        (1_000_000, "1.00 ms"),
-        (123_456_789, "123 ms"),
-    ],
-)
-def test_latencies_have_three_digits(ns: int, text: str) -> None:
-    assert duration(ns) == text
 
 
 def test_an_adaptive_pace_is_simulated_shown_and_refused(
