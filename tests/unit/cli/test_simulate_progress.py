@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_draining_is_judged_by_itself(clock, capsys) -> None:
 def test_a_short_run_says_nothing_and_a_terminal_is_left_clean(clock, capsys, monkeypatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("sys.stderr.fileno", lambda: 2)
-    monkeypatch.setattr("os.get_terminal_size", lambda _: type("Size", (), {"columns": 30}))
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((30, 24)))
     with SimulateProgress() as progress:
         progress(0.1, 1, 1, 1, False)
         clock[0] += 0.9
