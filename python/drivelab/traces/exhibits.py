@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -62,8 +63,10 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
         Page("Footprint and reuse", tuple(_reuse(trace)), anchor="reuse"),
     ]
     if trace.has_times("response") or trace.has_times("device"):
-        times: list[Exhibit] = [tables.times_table(trace), *figures.times_figures(trace)]
-        pages.append(Page("How long requests took", tuple(times), anchor="times"))
+        table = tables.times_table(trace)
+        # The page's heading says it already.
+        times: list[Exhibit] = [replace(table, title=""), *figures.times_figures(trace)]
+        pages.append(Page(table.title, tuple(times), anchor="times"))
     if len(trace.devices) > 1:
         pages.append(Page("Devices", tuple(_devices(trace)), anchor="devices"))
     windows = tables.windows_table(trace)

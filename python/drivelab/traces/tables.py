@@ -137,7 +137,7 @@ def times_table(trace: Characterization) -> Table:
                 mean, most = latency_text(times["mean"]), latency_text(times["max"])
                 rows.append((f"{direction}s, {label}", times["count"], mean, *texts, most))
     heads = ("", "requests", "mean", *(label for _, label in _PERCENTILES), "longest")
-    return Table("times", heads, tuple(rows), right=True)
+    return Table("times", heads, tuple(rows), title="How long requests took", right=True)
 
 
 def sizes_table(trace: Characterization) -> Table:
