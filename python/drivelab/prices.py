@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 from drivelab.units import parse_size
 from drivelab.workloads.given import shown

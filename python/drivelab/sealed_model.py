@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.checked_json import MismatchError, Node
 from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.named_file import reason_unread
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
 from drivelab.whole_file import write_whole
 
@@ -130,10 +131,8 @@ class ModelFile:
             return path.read_bytes()
         except FileNotFoundError as error:
             raise UsageError(f"{path} does not exist; {self.missing}") from error
-        except OSError as error:
-            raise UsageError(f"cannot read the model {path}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise UsageError(f"cannot read the model {path}: {error}") from error
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read the model {path}: {reason_unread(error)}") from error
 
     def _content(self, data: bytes) -> Any:
         """Read the content; without a checksum it is of another version, damaged, or no model."""

@@ -111,8 +111,8 @@ def _check_alike(new: PresetSource, source: PresetSource) -> None:
 
 def imported(args: argparse.Namespace) -> dict[str, Any]:
     """Make a preset from another simulator's settings; return ``drives import --json``."""
-    from drivelab.drives.named_file import read_file
     from drivelab.drives.presets.mqsim import import_ssdconfig
+    from drivelab.named_file import read_file
 
     instead = "name MQSim's ssdconfig.xml"
     content = read_file(args.file, "MQSim's ssdconfig.xml", _MOST_XML_BYTES, instead)

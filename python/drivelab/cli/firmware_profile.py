@@ -29,6 +29,8 @@ _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
 _DEPTH: Final = 64
 _GEOMETRY: Final = "4x4x2x5120x512"
+# The processors of the package have about 3 KiB.
+_MOST_TARGET_BYTES: Final = 1 << 20
 # Characters of the user's text that an error repeats.
 _LONGEST: Final = 40
 
@@ -139,8 +141,12 @@ def carry_out(args: argparse.Namespace) -> int:
     )
 
     workloads = named_workloads(args.workloads, args.fit)
-    if args.target is not None and not args.target.is_file():
-        raise UsageError(f"there is no file {args.target} with parameters of a target")
+    if args.target is not None:
+        from drivelab.named_file import read_text_file
+
+        # The plugin of qemu would stop with the words of the system.
+        instead = "name one such as processors/a53-like.toml"
+        read_text_file(args.target, "parameters of a target", _MOST_TARGET_BYTES, instead)
     settings = _settings(args)
     if args.events == "pmu":
         from drivelab.firmware.counters import check_counters, check_groups

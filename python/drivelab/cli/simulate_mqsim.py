@@ -80,8 +80,8 @@ def simulate(args: argparse.Namespace) -> int:
 
 
 def _read(config: Path, workload: Path) -> tuple[list[list[Flow]], bytes]:
-    from drivelab.drives.named_file import read_file
     from drivelab.drives.presets.mqsim_flows import read_workload
+    from drivelab.named_file import read_file
 
     content = read_file(config, "MQSim's ssdconfig.xml", _MOST_BYTES, "name MQSim's ssdconfig.xml")
     asked = read_file(workload, "MQSim's workload.xml", _MOST_BYTES, "name MQSim's workload.xml")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.errors import UsageError
 from drivelab.firmware.programs import BUILD, FOLDER
+from drivelab.named_file import reason_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +43,10 @@ _INSTALL: Final = {
     "x86_64": "apt-get install gcc (on another processor gcc-x86-64-linux-gnu)",
     "aarch64": "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
 }
+_NAME: Final = (
+    f"name a source that ends in {' or '.join(SUFFIXES)}, or a folder that `drivelab firmware "
+    "build` wrote"
+)
 _UNDEFINED: Final = "undefined reference to `"
 
 
@@ -73,14 +78,11 @@ def check_own(path: Path) -> None:
         When it is neither a source in C or Rust nor a folder.
     """
     if not path.exists():
-        raise UsageError(f"there is no firmware {path}")
+        raise UsageError(f"there is no firmware {path}; {_NAME}")
     if path.is_dir():
         _told(path)
     elif path.suffix not in SUFFIXES or not path.is_file():
-        raise UsageError(
-            f"{path} is not a firmware: name a source that ends in {' or '.join(SUFFIXES)}, or a "
-            "folder that `drivelab firmware build` wrote"
-        )
+        raise UsageError(f"{path} is not a firmware: {_NAME}")
 
 
 def own_firmware(path: Path, folder: Path) -> OwnFirmware:
@@ -306,5 +308,5 @@ def _sha256(sources: Sequence[Path]) -> str:
         try:
             whole.update(source.read_bytes())
         except OSError as error:
-            raise UsageError(f"{source} cannot be read: {error.strerror}") from error
+            raise UsageError(f"{source} cannot be read: {reason_unread(error)}") from error
     return whole.hexdigest()

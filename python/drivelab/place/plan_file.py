@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
-from drivelab.drives.named_file import read_text_file
 from drivelab.drives.naming import kind_of, open_simulated
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.place.demand_table import demand_of
 from drivelab.place.plan import OBJECTIVES, USUAL_UTILISATION, Demand, Offer, PlacementPlan
 from drivelab.place.values import number, refuse_unknown, text, whole

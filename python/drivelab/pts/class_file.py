@@ -12,8 +12,8 @@ from typing import Any, Final, get_args
 
 from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
-from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 from drivelab.pts.workload_class import USUAL_ORDER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size

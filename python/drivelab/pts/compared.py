@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_json import UnreadableJsonError, parse_json
-from drivelab.drives.named_file import read_file
 from drivelab.errors import DamagedError, DrivelabError, UsageError
+from drivelab.named_file import read_file
 from drivelab.pts.journal import test_of
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build

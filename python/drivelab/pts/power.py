@@ -24,9 +24,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.named_file import read_file, read_text_file
 from drivelab.errors import DamagedError, UsageError
 from drivelab.exhibits import Page, Table
+from drivelab.named_file import read_file, read_text_file
 from drivelab.store import check_inside
 from drivelab.whole_file import write_whole
 from drivelab.workloads.given import shown

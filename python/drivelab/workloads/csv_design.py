@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from drivelab.errors import UsageError
+from drivelab.named_file import reason_unread
 from drivelab.near_names import meant
 from drivelab.units import parse_size
 from drivelab.workloads.characteristics import FIELDS, Characteristics
@@ -80,8 +81,7 @@ def _read(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}; name a CSV file of workloads") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read: {reason}") from error
+        raise UsageError(f"{path} cannot be read: {reason_unread(error)}") from error
 
 
 def _workloads(path: str, text: str) -> Iterator[Characteristics]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES, read_cells
 from drivelab.errors import UsageError
+from drivelab.named_file import reason_unread
 from drivelab.workloads.characteristics import FIELDS, MAX_STRIDE_BYTES
 from drivelab.workloads.csv_design import column_places, value_of_cell, workload_of_cells
 
@@ -170,8 +171,7 @@ def open_csv(path: Path) -> BinaryIO:
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}; name a CSV file of workloads") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read: {reason}") from error
+        raise UsageError(f"{path} cannot be read: {reason_unread(error)}") from error
 
 
 @functools.lru_cache(maxsize=2**16)

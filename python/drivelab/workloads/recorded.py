@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from drivelab import _core
 from drivelab.errors import UsageError
+from drivelab.named_file import opened_elsewhere
 from drivelab.workloads.given import END, attributes_of, is_number, is_whole, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from drivelab._core import SurveyedTrace, TraceSurvey
 
@@ -98,9 +100,14 @@ class RecordedFiles:
 
     def open(self) -> _core.TraceReader:
         """Open the files; raises `UsageError` or `RunError` with a one-line message."""
-        reader = _core.TraceReader(list(self.paths), **self.options())
+        with self.opened_by_core():
+            reader = _core.TraceReader(list(self.paths), **self.options())
         self.refuse_unused(reader.format)
         return reader
+
+    def opened_by_core(self) -> AbstractContextManager[None]:
+        """Explain it if the core, in this block, cannot open a file."""
+        return opened_elsewhere(map(Path, self.paths), "a trace", "name the file of a trace")
 
     def refuse_unused(self, format_name: str | None) -> None:
         """Raise `UsageError` for an option that has no effect on files of this format."""
@@ -298,7 +305,8 @@ def survey_files(
     RunError
         When a file cannot be read to its end.
     """
-    survey = _core.TraceSurvey.of_files(list(files.paths), files.options(), fit, needs_depth)
+    with files.opened_by_core():
+        survey = _core.TraceSurvey.of_files(list(files.paths), files.options(), fit, needs_depth)
     found = surveyed(survey, progress)
     files.refuse_unused(found.facts()["format"])
     return found

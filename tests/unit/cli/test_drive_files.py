@@ -399,7 +399,7 @@ def test_impossible_values_are_reported_by_the_settings_that_they_come_from(
     ("content", "said"),
     [
         (ssdconfig(before=ENTITIES), "declares a document type"),
-        ("", "line 1: it is not XML: no element found"),
+        ("", "it is empty; name MQSim's ssdconfig.xml"),
         (ssdconfig()[:-40], "it is not XML"),
         (ssdconfig({"Seed": "&x;"}), "it is not XML: undefined entity"),
         ("<a/>", "its outermost element is 'a', not Execution_Parameter_Set"),

@@ -386,7 +386,7 @@ def test_options_that_do_not_go_with_a_scenario(words, said, scenario, capsys) -
         (("range_bytes = 1_", "range_bytes = 4096_1_"), 'stream "log": its range of'),
         (("duration_ns = 20_000_000", "requests = 0"), "line 3: requests = 0 is not possible"),
         (("listed.csv", "none.csv"), "none.csv; name a list of requests"),
-        (("listed.csv", "."), "cannot be read as a list of requests: Is a directory"),
+        (("listed.csv", "."), " is a folder, not a list of requests; name a file"),
     ],
 )
 def test_wrong_scenario_is_one_line(change, said, scenario: Path, capsys) -> None:
@@ -557,7 +557,7 @@ def test_the_time_of_a_model_is_not_that_of_another_firmware(capsys, tmp_path: P
 def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
     assert cli.main(["simulate", SMALL, "--firmware", str(missing)]) == 2
-    assert f"{missing} cannot be loaded: No such file" in capsys.readouterr().err
+    assert f"there is no file {missing}; name FILE.so" in capsys.readouterr().err
     pipe = tmp_path / "pipe.so"
     os.mkfifo(pipe)
     huge = tmp_path / "huge.so"

@@ -147,7 +147,7 @@ def test_states_that_cannot_be_started_from_are_one_line(
         "text.state": "this is no snapshot of a simulated drive: make one with --save-state",
         "huge.state": "is larger than a state can be (",
         "none.state": "there is no file",
-        ".": "cannot be read as a state: Is a directory",
+        ".": " is a folder, not a state; name a file",
     }
     for name, expected in said.items():
         path = tmp_path / name

@@ -120,7 +120,7 @@ def test_a_rate_in_bytes_is_one_in_requests(tmp_path: Path) -> None:
         ),
         (
             f'[[workload]]\nname = "old"\ntrace = "none.spc"\n{DRIVE}',
-            "none.spc cannot be opened: No such file",
+            "none.spc; name the file of a trace",
         ),
         (
             f'[[workload]]\nname = "old"\ntrace = "old.spc"\nspeed = "fast"\n{DRIVE}',

@@ -21,7 +21,7 @@ PYTHON_ORDER: list[set[str]] = [
         *("units", "whole_file", "closed_on_exit", "notes", "signals_later", "plain_text"),
         *("csv_text", "near_names", "student", "ssh"),
     },
-    {"bounded_json", "bounded_toml", "core_panic"},
+    {"bounded_json", "bounded_toml", "core_panic", "named_file"},
     {"memory", "sealed_json", "checked_json", "one_thread"},
     {"sealed_model"},
     {"store"},

@@ -86,10 +86,16 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
     parser.CharacterDataHandler = text
     # A document type could declare entities that expand without end or read other files.
     parser.StartDoctypeDeclHandler = refuse_doctype
+    _parse(parser, content, file)
+    return top[0]
+
+
+def _parse(parser: expat.XMLParserType, content: bytes, file: str) -> None:
+    if not content.strip():
+        raise UsageError(f"it is empty; name MQSim's {file}")
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
         raise UsageError(f"line {error.lineno}: it is not XML: {error}") from error
     except (LookupError, ValueError) as error:
         raise UsageError(f"it is not XML in an encoding that can be read: {error}") from error
-    return top[0]

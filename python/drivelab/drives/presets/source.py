@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from drivelab._core import preset_names, preset_text, resolve_preset
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
-from drivelab.drives.named_file import read_text_file
 from drivelab.drives.presets.firmware_costs import (
     ModelledTime,
     OwnSource,
@@ -21,6 +20,7 @@ from drivelab.drives.presets.firmware_costs import (
     with_costs,
 )
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 
 SUFFIX: Final = ".toml"

@@ -32,6 +32,7 @@ from drivelab.drives.real.target_file import (
     used_file,
 )
 from drivelab.errors import UsageError
+from drivelab.named_file import reason_unread
 from drivelab.workloads.workload import Workload
 
 # If the drive below does not report it: more than any drive needs.
@@ -184,4 +185,4 @@ def _opened(path: Path) -> int:
             undo.callback(os.close, folder)
             return open_in(folder, path.name, os.O_RDONLY)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"{path} cannot be read: {reason_unread(error)}") from error

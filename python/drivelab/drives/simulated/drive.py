@@ -12,7 +12,6 @@ from drivelab._core import MOST_SIMULATED_NS, SECTOR_BYTES, available_cores
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.named_file import check_file, read_file
 from drivelab.drives.presets.firmware_costs import refuse_unknown_source
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.asked import (
@@ -35,6 +34,7 @@ from drivelab.drives.simulated.simulation import (
 )
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.memory import available_bytes, lacking, peak_bytes
+from drivelab.named_file import check_file, read_file
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
@@ -285,7 +285,7 @@ class SimulatedDrive(ClosedOnExit):
             If the run fails, or loses a request.
         """
         self._workers(1)
-        if firmware is not None and firmware.exists():
+        if firmware is not None:
             # The native core reads the whole file, and would wait for a pipe.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
             if self.source.own_firmware is None:

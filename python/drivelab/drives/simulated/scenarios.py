@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from drivelab._core import scenario_files, scenario_names, scenario_text
-from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 from drivelab.workloads.given import shown
 from drivelab.workloads.scenario import Scenario

@@ -21,6 +21,7 @@ from drivelab.models.features import UNITS, FloatArray
 from drivelab.models.own.cells import CellColumn
 from drivelab.models.own.names import characteristic_of, unit_of
 from drivelab.models.predictor import IntArray
+from drivelab.named_file import reason_unread
 from drivelab.near_names import meant
 from drivelab.workloads.given import shown
 
@@ -260,5 +261,4 @@ def file_bytes(path: Path, what: str) -> bytes:
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}; name {what}") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read: {reason}") from error
+        raise UsageError(f"{path} cannot be read: {reason_unread(error)}") from error

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
-from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 from drivelab.runs.workers.place import SshHost
 from drivelab.ssh import SshPlace

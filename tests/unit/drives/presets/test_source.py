@@ -177,7 +177,7 @@ def test_what_is_no_preset_file_is_a_usage_error(tmp_path: Path) -> None:
     huge.write_bytes(b"#" * (1 << 20) + b"\n")
     for path, said in [
         (tmp_path / "none.toml", "there is no file"),
-        (folder, "Is a directory"),
+        (folder, "folder.toml is a folder, not a preset; name a file"),
         (binary, "not UTF-8"),
         (huge, "larger than a preset"),
     ]:
