@@ -142,6 +142,7 @@ def _several(least: int, most: int, unit: str) -> Callable[[str], tuple[int, ...
 
 
 def _text(values: dict[str, Any], found: CoresFound) -> str:
+    from drivelab.exhibits.quantities import latency_text
     from drivelab.firmware.core_exhibits import answer, cores_table
     from drivelab.report.terminal import table_lines
 
@@ -153,7 +154,7 @@ def _text(values: dict[str, Any], found: CoresFound) -> str:
         "",
         f"{values['workload']}; {values['requests']:,} requests a run",
         f"firmware's time: {values['time']}; with free firmware a request takes "
-        f"{found.free.mean_latency_ns / 1000:,.1f} us on average",
+        f"{latency_text(found.free.mean_latency_ns)} on average",
         *([""] if written else []),
         *(f"wrote {name}" for name in written),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,8 @@ def test_the_answer_is_a_sentence_and_a_page(
     assert main([*words, "--out", "page"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("1 core at 4,800 MHz is the least that reaches 95 % of the flash's")
+    assert re.search(r"a request takes [0-9.]+ µs on average$", said, re.MULTILINE)
+    assert not re.search(r"\bus\b", said)
     assert "Throughput against the clock" in Path("page/report.html").read_text()
     assert main(["firmware", "cores", drive, *READS, "--cores", "1", "--clocks", "600"]) == 0
     assert "None of them reaches 95 %" in capsys.readouterr().out
