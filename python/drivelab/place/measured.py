@@ -27,6 +27,7 @@ from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 from drivelab.units import format_duration_ns
 from drivelab.workloads.given import shown
+from drivelab.workloads.scenario import said_by
 from drivelab.workloads.side_by_side import SideBySide
 
 if TYPE_CHECKING:
@@ -185,8 +186,9 @@ class Bench(ClosedOnExit):
             return
         run = self._opened()
         if run.is_kept:
-            kept = stored_groups(run.store)
-            self._found |= {at: kept[at] for at, each in missing if _is_of(kept, at, each)}
+            # Not by index: earlier releases made it of a scenario's text, with its comments.
+            kept = {each.workload: each for each in stored_groups(run.store).values()}
+            self._found |= {at: kept[each] for at, each in missing if each in kept}
         run.carry_out(lambda run: self._measure(run, missing, what))
 
     def close(self) -> None:
@@ -280,9 +282,5 @@ class Bench(ClosedOnExit):
 
 def _index(workload: SideBySide) -> int:
     """Return the key of a group's random numbers, and its place in the journal."""
-    text = json.dumps(workload.to_json(), sort_keys=True)
+    text = json.dumps(said_by(workload.to_json()), sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:5], "big")
-
-
-def _is_of(kept: dict[int, Measurement], index: int, workload: SideBySide) -> bool:
-    return index in kept and kept[index].workload == workload

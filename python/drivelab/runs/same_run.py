@@ -14,6 +14,7 @@ from drivelab.errors import UsageError
 from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind
 from drivelab.units import format_duration_ns, format_size
+from drivelab.workloads.scenario import said_by
 
 _MOST_DIFFERENCES_TOLD: Final = 3
 # Parts of names that say nothing to people.
@@ -75,13 +76,20 @@ def refuse_differing(
 
 
 def flattened(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of nested parts with their dotted names; what is volatile is left out."""
+    """Yield the values of nested parts with their dotted names; what is volatile is left out.
+
+    Of a scenario it yields what it says, not its text: with another comment it is the same.
+    """
+    return _flat(said_by(value), name)
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         yield name, value
         return
     for key, inner in value.items():
         if key != "volatile":
-            yield from flattened(inner, f"{name}.{key}" if name else str(key))
+            yield from _flat(inner, f"{name}.{key}" if name else str(key))
 
 
 def _words(key: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
+from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.errors import UsageError
 from drivelab.workloads.given import attributes_of, check_items, shown
 
@@ -14,9 +17,11 @@ if TYPE_CHECKING:
     from drivelab._core import Stream, WindowTuple
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scenario:
     """Several programs on one drive: closed loops, arrivals at a rate, listed requests.
+
+    Scenarios that say the same are equal, whatever their comments and spaces.
 
     Attributes
     ----------
@@ -41,6 +46,22 @@ class Scenario:
             raise UsageError(f"text is {shown(self.text)}; allowed: a scenario in TOML")
         check_items("files", self.files, _is_file, "pairs of a name and a text")
         _ = self._checked
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is said."""
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        # Lists may have millions of lines.
+        is_same_text = (self.text, self.files) == (other.text, other.files)
+        return is_same_text or self._said == other._said
+
+    def __hash__(self) -> int:
+        """Return a hash of what is said."""
+        return hash(self._said)
+
+    @cached_property
+    def _said(self) -> str:
+        return json.dumps(said_by(self.to_json()), sort_keys=True)
 
     @cached_property
     def _checked(self) -> _core.Scenario:
@@ -96,6 +117,54 @@ class Scenario:
         if not isinstance(files, dict):
             raise UsageError(f"files is {shown(files)}; allowed: texts by their names")
         return cls(values["text"], tuple(files.items()))
+
+
+def said_by(value: Any) -> Any:
+    """Return JSON in which every scenario is replaced by what it says.
+
+    Two scenarios that differ in comments, spaces, the order of keys or the spelling of numbers are
+    then equal. One that cannot be read stays as it is.
+
+    Parameters
+    ----------
+    value
+        Anything that contains what `Scenario.to_json` wrote, at any depth.
+    """
+    if isinstance(value, list):
+        return [said_by(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    if {"text", "files"} <= value.keys() <= {"kind", "text", "files"}:
+        text, files = value["text"], value["files"]
+        try:
+            if isinstance(text, str) and isinstance(files, Mapping):
+                return {"scenario": _same_numbers(parse_toml(text)), "files": _rows(files)}
+        except UnreadableTomlError:
+            return value
+    return {key: said_by(each) for key, each in value.items()}
+
+
+def _same_numbers(value: Any) -> Any:
+    """Write whole numbers in one way: a ratio may be 1 or 1.0."""
+    if isinstance(value, dict):
+        return {key: _same_numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_same_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _rows(files: Mapping[str, Any]) -> dict[str, Any]:
+    """Return lists of requests as cells, without empty lines."""
+    return {
+        name: [
+            [cell.strip() for cell in line.split(",")]
+            for line in text.removeprefix("\ufeff").splitlines()
+            if line.strip()
+        ]
+        if isinstance(text, str)
+        else text
+        for name, text in files.items()
+    }
 
 
 def _is_file(pair: object) -> bool:

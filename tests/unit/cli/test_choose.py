@@ -147,6 +147,28 @@ def test_what_is_kept_is_gone_on_with(capsys, monkeypatch: pytest.MonkeyPatch) -
     assert "contains another choice: seed: 0 before, 1 now; choose another --out" in said
 
 
+def test_a_scenario_with_another_comment_is_the_same(
+    capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["mine.toml", *DRIVES, "--repetitions", "2", "--out", "out"]
+    scenario = OPEN.format(rate="1000").replace("100_000_000", "10_000_000")
+    Path("mine.toml").write_text(scenario)
+    first = answer(capsys, *words)
+
+    def never(self: Any, work: Any, plan: Any) -> Any:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(choose_run.DriveExecutor, "measure", never)
+    Path("mine.toml").write_text(f"# mine\n{scenario.replace(' = ', '  =')}")
+    assert answer(capsys, *words) == first
+    Path("mine.toml").write_text(scenario.replace("rate_iops = 1000", "rate_iops = 1001"))
+    said = refused(capsys, *words)
+    assert "contains another choice: asked workload scenario stream: " in said
+    assert '"rate_iops": 1000' in said
+    assert '"rate_iops": 1001' in said
+    assert "choose another --out" in said
+
+
 def test_a_stopped_choice_says_what_is_kept(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = choose_run.DriveExecutor.measure
 

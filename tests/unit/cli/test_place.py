@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.place import measured
 from drivelab.place.measured import Bench
 from drivelab.place.plan_file import example_text, read_plan
+from drivelab.workloads.side_by_side import SideBySide
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SETTLING = f"sim:{Path(__file__).parents[2] / 'settling_drive.toml'}"
@@ -126,6 +129,36 @@ def test_it_goes_on_and_another_bound_measures_only_what_is_new(
     assert cli.main(["runs", "list", "out/drives", "--json"]) == 0
     parsed = json.loads(capsys.readouterr().out)["runs"]
     assert {one["state"] for one in parsed} == {"complete"}
+
+
+def test_a_scenario_with_another_comment_is_measured_once(
+    capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = """[[stream]]
+name = "log"
+rate_iops = 200
+write_ratio = 1.0
+range_bytes = 1_048_576
+"""
+    Path("log.toml").write_text(scenario)
+    entry = 'name = "log"\nrate_iops = 20\nwrite_ratio = 1.0\nwrite_random = 0.0\nsize = "64MiB"\n'
+    assert entry in PLAN
+    Path("plan.toml").write_text(PLAN.replace(entry, 'name = "log"\nscenario = "log.toml"\n'))
+    fresh = answer(capsys, "--out", "fresh")
+
+    def of_text(workload: SideBySide) -> int:
+        """Return the key as earlier releases made it."""
+        text = json.dumps(workload.to_json(), sort_keys=True)
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:5], "big")
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(measured, "_index", of_text)
+        first = answer(capsys, "--out", "old")
+    Path("log.toml").write_text(f"# of the server\n{scenario.replace('1_048_576', '1048576')}")
+    assert answer(capsys)["workloads"] == fresh["workloads"]
+    monkeypatch.setattr(SimulatedDrive, "measure", None)
+    assert answer(capsys, "--out", "fresh")["workloads"] == fresh["workloads"]
+    assert answer(capsys, "--out", "old")["workloads"] == first["workloads"]
 
 
 def test_no_placement_names_the_bound(capsys) -> None:

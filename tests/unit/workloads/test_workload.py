@@ -9,7 +9,7 @@ import pytest
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.scenario import Scenario, said_by
 from drivelab.workloads.side_by_side import Part, SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
@@ -218,3 +218,63 @@ def test_what_a_program_gives_is_looked_at_too() -> None:
         Stimuli((READS,), ("a",))
     with pytest.raises(UsageError, match="files is None; allowed: a list of pairs of a name and"):
         Scenario(BESIDE, None)
+
+
+SAYS = """# a comment
+requests = 1_000
+[[stream]]
+name = "log"
+write_ratio = 1.0
+queue_depth = 1
+[[stream]]
+name = "list"
+requests_csv = "list.csv"
+"""
+LIST = "at_ns,action,offset_bytes,size_bytes\n0,read,0,4096\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (SAYS.replace("# a comment", "# another"), LIST),
+        (SAYS.replace("1_000", " 1000   # as many"), LIST),
+        (SAYS.replace('name = "log"\nwrite_ratio = 1.0', "write_ratio=1\nname='log'"), LIST),
+        (SAYS, LIST.replace(",", ", ").replace("\n", "\n\n")),
+    ],
+)
+def test_scenarios_that_say_the_same_are_equal(text: str, rows: str) -> None:
+    one = Scenario(SAYS, (("list.csv", LIST),))
+    same = Scenario(text, (("list.csv", rows),))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert said_by([one.to_json()]) == said_by([same.to_json()])
+    # Each keeps its text, for whoever prints or repeats it.
+    assert same.to_json() == {"text": text, "files": {"list.csv": rows}}
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (SAYS.replace("1_000", "1_001"), LIST),
+        (SAYS.replace("queue_depth = 1", "queue_depth = 2"), LIST),
+        (SAYS.replace('"log"', '"logs"'), LIST),
+        (SAYS.replace("requests = 1_000", 'summary = "x"\nrequests = 1_000'), LIST),
+        (SAYS, LIST.replace("4096", "8192")),
+        (SAYS, LIST + "0,read,0,4096\n"),
+    ],
+)
+def test_scenarios_that_say_something_else_differ(text: str, rows: str) -> None:
+    one = Scenario(SAYS, (("list.csv", LIST),))
+    other = Scenario(text, (("list.csv", rows),))
+    assert one != other
+    assert said_by(one.to_json()) != said_by(other.to_json())
+    assert one != SAYS
+
+
+def test_only_scenarios_are_replaced_by_what_they_say() -> None:
+    for value in [
+        *({"text": "a = 1"}, {"text": "a = 1", "files": {}, "more": 1}, {"text": 1, "files": {}}),
+        *([1, {"a": ["text"]}], "text", None, {"text": "a = ", "files": {}}),
+        *(workload_json(each) for each in WORKLOADS.values() if each.kind != "scenario"),
+    ]:
+        assert said_by(value) == value
