@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from drivelab import _core
 from drivelab.errors import UsageError
 from drivelab.named_file import opened_elsewhere
+from drivelab.near_names import meant
 from drivelab.workloads.given import END, attributes_of, is_number, is_whole, shown
 
 if TYPE_CHECKING:
@@ -84,9 +85,14 @@ class RecordedFiles:
         self._check_how()
 
     def _check_how(self) -> None:
+        known = [each["name"] for each in _core.trace_formats()]
         if self.format is not None and not isinstance(self.format, str):
-            known = ", ".join(each["name"] for each in _core.trace_formats())
-            raise UsageError(f"format is {shown(self.format)}; allowed: {known}")
+            raise UsageError(f"format is {shown(self.format)}; allowed: {', '.join(known)}")
+        if self.format is not None and self.format not in known:
+            raise UsageError(
+                f"there is no trace format {shown(self.format)}; {meant(self.format, known)}"
+                f"there are {', '.join(known)}"
+            )
         if not isinstance(self.skip_bad_lines, bool):
             raise UsageError(
                 f"skip_bad_lines is {shown(self.skip_bad_lines)}; allowed: True or False"

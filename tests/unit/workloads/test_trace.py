@@ -155,6 +155,8 @@ def test_what_is_no_trace_of_files_is_refused(files: RecordedFiles) -> None:
         Trace(files=files, speed=None)
     with pytest.raises(UsageError, match="paths is empty"):
         RecordedFiles(())
+    with pytest.raises(UsageError, match=r"format 'spcc'; did you mean spc\? there are spc, msr"):
+        RecordedFiles(("a",), format="spcc")
     with pytest.raises(UsageError, match="sort_window is 'x'; allowed: a whole number"):
         RecordedFiles(("a",), sort_window="x")  # type: ignore[arg-type]
     kept = workload_json(Trace(files=files))
