@@ -46,7 +46,7 @@ BUSY: Final = 0.95
 
 def measurement_cautions(run: CampaignData) -> list[Caution]:
     """Return the warnings about all numbers of a run, the most serious first."""
-    found = [*_failed(run), *_unfinished(run)]
+    found = [*_failed(run), *_unfinished(run), *_partly_filled(run)]
     steps = [(one, step) for one in run.measurements if (step := _step(one)) is not None]
     stepped = {one.index for one, _ in steps}
     drifts = [
@@ -239,6 +239,20 @@ def _short(run: CampaignData) -> Iterator[Caution]:
             f"{_of(len(few), run)} completed fewer than {FEW_REQUESTS:,} requests ({first}).",
             "Their mean is rough, and the latency of their slowest requests even more so. "
             "Count for longer (--seconds, --requests).",
+        )
+
+
+def _partly_filled(run: CampaignData) -> Iterator[Caution]:
+    occupancy = (_preset(run).get("member_preset") or _preset(run)).get("occupancy") or {}
+    filled = occupancy.get("filled", 1.0)
+    if filled < 1:
+        where = "at random places" if occupancy.get("order") == "random" else "at its beginning"
+        yield Caution(
+            "Partly filled",
+            f"Only {share_text(filled)} of the drive holds data, {where}.",
+            "Reads elsewhere find nothing and take no time of the flash, so they look faster than "
+            "reads of your data. To measure a full drive, set `occupancy.filled` to 1 in the preset.",
+            short=f"{share_text(filled)} of the drive holds data; reads elsewhere skip the flash.",
         )
 
 

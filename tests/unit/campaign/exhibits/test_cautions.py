@@ -79,6 +79,12 @@ def asking(run: RunData, ratio: float) -> RunData:
     return replace(run, header={**run.header, "plan": plan})
 
 
+def on_preset(run: RunData, preset: dict[str, Any]) -> RunData:
+    drive = run.header["drive"]
+    drive = {**drive, "identity": {**drive["identity"], "preset": preset}}
+    return replace(run, header={**run.header, "drive": drive})
+
+
 def test_a_steady_run_gives_no_warning() -> None:
     made = [with_batches(one, level(60, 1e6)) for one in steady()]
     assert cautions(run_of(made)) == {}
@@ -278,12 +284,33 @@ def test_requests_in_order_stay_in_one_place_of_a_disk(
     for place, one in enumerate(made):
         workload = replace(one.characteristics, read_random=random, write_random=random)
         made[place] = replace(one, workload=workload)
-    run = run_of(made)
-    identity = {**run.header["drive"]["identity"], "preset": preset}
-    run = replace(
-        run, header={**run.header, "drive": {**run.header["drive"], "identity": identity}}
-    )
+    run = on_preset(run_of(made), preset)
     found = cautions(run)
     assert ("One place" in found) is seen
     if seen:
         assert found["One place"].seen.startswith(f"In {len(made)} of {len(made)} workloads")
+
+
+@pytest.mark.parametrize(
+    ("occupancy", "words"),
+    [
+        (
+            {"filled": 0.5, "order": "in_order"},
+            "Only 50 % of the drive holds data, at its beginning.",
+        ),
+        (
+            {"filled": 0.9, "order": "random"},
+            "Only 90 % of the drive holds data, at random places.",
+        ),
+        ({"filled": 1.0, "order": "random"}, None),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("is_array", [False, True])
+def test_a_partly_filled_drive_answers_some_reads_without_the_flash(
+    occupancy: dict[str, Any] | None, words: str | None, *, is_array: bool
+) -> None:
+    drive = {"kind": "ssd", "occupancy": occupancy}
+    preset = {"kind": "raid0", "member_preset": drive} if is_array else drive
+    found = cautions(on_preset(run_of(steady()), preset))
+    assert (found["Partly filled"].seen if "Partly filled" in found else None) == words
