@@ -11,7 +11,7 @@
 
 use crate::memory::Memory;
 use crate::page_map::PageMap;
-use crate::space::{Field, Frontier, Victim};
+use crate::space::{Field, Victim};
 use crate::{IdleTime, NOTHING, Operation, OperationBuffer, OperationKind, Ppn};
 
 impl<M: Memory> PageMap<M> {
@@ -90,7 +90,8 @@ impl<M: Memory> PageMap<M> {
     ) -> Option<Operation> {
         let plane = operation.plane;
         let old = victim.block * self.layout.pages_per_block + page;
-        let new = self.space.next_page(plane, Frontier::Collection)?;
+        let frontier = self.space.colder_than(victim.block);
+        let new = self.space.next_page(plane, frontier)?;
         let logical = self.owner_of(Ppn(old));
         self.space.valid.invalidate(old);
         self.occupy(new.0, logical);

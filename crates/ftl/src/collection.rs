@@ -4,7 +4,7 @@
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
 use crate::page_map::PageMap;
-use crate::space::{Field, Frontier, Victim};
+use crate::space::{Field, Victim};
 use crate::{FirmwareError, NOTHING, Pace, Ppn};
 
 impl<M: Memory> PageMap<M> {
@@ -165,11 +165,13 @@ impl<M: Memory> PageMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<u64, FirmwareError> {
         let plane = operation.plane;
+        let block = self.by_pages.quotient(page);
+        let frontier = self.space.colder_than(block);
         out.reserve(2 * due as usize);
         while due > 0 {
             let (first, pages) = self
                 .space
-                .next_pages(plane, Frontier::Collection, due)
+                .next_pages(plane, frontier, due)
                 .ok_or_else(|| self.space.no_space(plane))?;
             for new in first..first + pages {
                 let old = page + bits.trailing_zeros();

@@ -98,6 +98,7 @@ pub(crate) const fn end_field(frontier: Frontier) -> Field {
     match frontier {
         Frontier::Host => Field::HostEnd,
         Frontier::Hot => Field::HotEnd,
+        Frontier::Hottest => Field::HottestEnd,
         Frontier::Collection => Field::CollectionEnd,
     }
 }

@@ -16,7 +16,7 @@
 use crate::memory::{Cells, Exclusive, Memory};
 use crate::operation::OperationBuffer;
 use crate::page_map::PageMap;
-use crate::space::{Field, PLANE_WORDS, REGISTERS, Space, place_of};
+use crate::space::{Field, Frontier, PLANE_WORDS, REGISTERS, Space, place_of};
 use crate::{Action, Firmware, FlashLayout, Lpn, NOTHING, PageRun, Policies};
 
 /// Pages of a plane that are written between two questions whether to stop.
@@ -187,7 +187,8 @@ impl Samples {
         space.set_field(plane, Field::Random, random);
         let first_block = plane * self.layout.blocks_per_plane;
         let first_page = first_block * self.layout.pages_per_block;
-        for field in [Field::HostNext, Field::CollectionNext, Field::HotNext] {
+        for frontier in Frontier::ALL {
+            let field = Space::<M>::fields(frontier).0;
             // No block was opened if this is 0: a page follows the first one of an open block.
             let next = sample.field(0, field);
             if next != 0 {
@@ -317,7 +318,7 @@ mod tests {
         let wear = (
             any::<bool>(),
             prop::option::of(0..3_u32),
-            prop::option::of(0..4_u32),
+            prop::option::of(3..5_u32),
             prop::option::of(1..4_u32),
         );
         let axes = [1..3_u32, 1..3_u32, 1..4_u32, 1..3_u32];
@@ -334,7 +335,7 @@ mod tests {
             axes,
             least_worn_first: wear.0,
             wear_spread: wear.1,
-            hot_blocks: wear.2,
+            temperature_classes: wear.2,
             background_blocks: wear.3.map(|more| 3 + more),
             ..Policies::USUAL
         })

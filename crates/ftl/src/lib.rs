@@ -44,6 +44,7 @@ mod shared_map;
 mod slc_map;
 mod snapshot;
 mod space;
+mod temperature;
 mod valid;
 mod victim;
 mod wear;

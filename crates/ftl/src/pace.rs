@@ -7,7 +7,7 @@
 //!   level   pages that a plane can still take: free, left in open blocks, and what the victim
 //!           will win, in proportion to how far it is emptied
 //!
-//!   blocks    2 ───── quarter ───── middle ─────────────── 2 + reserve
+//!   blocks  open ──── quarter ───── middle ──────────── open + reserve
 //!   factor       9/8           1                        0
 //! ```
 //!
@@ -90,12 +90,17 @@ impl<M: Memory> Space<M> {
         let left = u64::from(self.valid.count(self.field(plane, Field::Victim)));
         let free = u64::from(self.free_blocks(plane)) * pages;
         let of_host = u64::from(self.pages_left(plane, Frontier::Host));
-        let of_moves = u64::from(self.pages_left(plane, Frontier::Collection));
+        let in_open: u64 = self
+            .frontiers()
+            .iter()
+            .map(|&frontier| u64::from(self.pages_left(plane, frontier)))
+            .sum();
         let will_win = valid.saturating_sub(left) * pages / valid;
-        let level = free + of_host + of_moves + will_win;
+        let level = free + in_open + will_win;
 
         let reserve = u64::from(self.layout.reserve_blocks) * pages;
-        let (lowest, highest) = (2 * pages, 2 * pages + reserve);
+        let open = self.frontiers().len() as u64 * pages;
+        let (lowest, highest) = (open, open + reserve);
         let upper_half = (reserve / 2).max(1);
         let factor = (highest.saturating_sub(level) * FINE / upper_half).min(MOST);
         let mean = u64::from(self.field(plane, Field::ValidMean));

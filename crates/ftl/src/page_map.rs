@@ -197,11 +197,11 @@ impl<M: Memory> PageMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let plane = P::for_write(self, logical);
-        let frontier = match self.policies.hot_blocks {
+        let frontier = match self.policies.temperature_classes {
             None => Frontier::Host,
-            Some(blocks) => self.frontier_of(logical, blocks),
+            Some(classes) => self.frontier_of(logical, classes),
         };
-        if self.space.pages_left(plane, frontier) == 0 {
+        if self.space.pages_left(plane, frontier) == 0 || self.space.is_promised(plane, frontier) {
             self.make_room(plane, request, out)?;
         }
         let old = self.map.get(logical as usize);
@@ -241,22 +241,14 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
-    /// Data is hot if it was last written, by the host itself, into one of the `blocks` most
-    /// recently filled blocks of its plane.
+    /// Where data is written that is separated by its temperature.
     #[inline(never)]
-    fn frontier_of(&self, logical: u32, blocks: u32) -> Frontier {
+    fn frontier_of(&self, logical: u32, classes: u32) -> Frontier {
         let old = self.map.get(logical as usize);
         if old >= TRIMMED {
             return Frontier::Host;
         }
-        let block = self.by_pages.quotient(old);
-        let plane = self.by_plane_pages.quotient(old);
-        let is_young = self.space.is_open(plane, block) || self.space.age(plane, block) < blocks;
-        if is_young && !self.space.is_collected(block) {
-            Frontier::Hot
-        } else {
-            Frontier::Host
-        }
+        self.space.hotter_than(self.by_pages.quotient(old), classes)
     }
 
     fn trim(&mut self, run: &PageRun, out: &mut OperationBuffer) {
@@ -400,7 +392,7 @@ impl<M: Memory> Firmware for PageMap<M> {
     fn write_one(&mut self, page: Lpn) -> Option<Operation> {
         let is_plain = self.placement.is_plain()
             && self.policies.pace == Pace::WholeBlock
-            && self.policies.hot_blocks.is_none();
+            && self.policies.temperature_classes.is_none();
         if !is_plain || page.0 >= self.layout.logical_pages {
             return None;
         }

@@ -1,6 +1,7 @@
 //! The choices of a firmware.
 
 use crate::placement::{Allocation, Placement, StripingOrder};
+use crate::temperature::CLASSES;
 use crate::{Failures, FlashLayout, LayoutError, VictimPolicy};
 
 named! {
@@ -45,9 +46,9 @@ pub struct Policies {
     /// A block that is more than this many erases behind another of its plane is emptied and
     /// erased, whatever it holds: static wear levelling.
     pub wear_spread: Option<u32>,
-    /// Overwrites of what the host wrote into the last this many blocks of a plane go to a separate
-    /// block.
-    pub hot_blocks: Option<u32>,
+    /// Data are kept apart in this many classes of temperature, 3 or 4; `None` means that only
+    /// what collection moves is kept apart.
+    pub temperature_classes: Option<u32>,
     /// In idle time planes collect until this many of their blocks are free; `None` means no
     /// collection then.
     pub background_blocks: Option<u32>,
@@ -86,7 +87,7 @@ impl Policies {
         stop_blocks: None,
         least_worn_first: false,
         wear_spread: None,
-        hot_blocks: None,
+        temperature_classes: None,
         background_blocks: None,
         failures: None,
         allocation: Allocation::Static,
@@ -103,8 +104,8 @@ impl Policies {
     /// Blocks of a plane that are open at the same time.
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
-        // One for the host, one for collection, one for hot data.
-        2 + u32::from(self.hot_blocks.is_some())
+        // One for the host and one for collection, or one for each class.
+        self.temperature_classes.unwrap_or(2)
     }
 
     /// Blocks of a plane that can hold no host data. With one free block fewer than collection
@@ -153,6 +154,16 @@ impl Policies {
                 value: blocks.into(),
                 low: u64::from(reserve) + 1,
                 high: layout.blocks_per_plane.into(),
+            });
+        }
+        if let Some(classes) = self.temperature_classes
+            && !CLASSES.contains(&classes)
+        {
+            return Err(LayoutError::Count {
+                what: "classes of temperature",
+                value: classes.into(),
+                low: (*CLASSES.start()).into(),
+                high: (*CLASSES.end()).into(),
             });
         }
         if self.victim_choices == 0 {

@@ -3,9 +3,11 @@
 //!
 //! ```text
 //!   free list ──> frontier (host) ──> closed ──> victim ──> erased ──> free list
-//!            ├──> frontier (hot) ──> closed ─────────┤
-//!            └──> frontier (collection) ──> closed ──┘
+//!            ├──> frontier (collection) ──> closed ──┤
+//!            └──> frontiers of hotter data ──────────┘
 //! ```
+//!
+//! A plane that separates data by temperature has more open blocks; see `temperature.rs`.
 
 use std::ops::Range;
 
@@ -22,11 +24,13 @@ pub(crate) enum Frontier {
     Host,
     /// Data that the host overwrites often, if it is kept separate.
     Hot,
+    /// The same for data that it overwrites most often.
+    Hottest,
     Collection,
 }
 
 impl Frontier {
-    pub const ALL: [Self; 3] = [Self::Host, Self::Hot, Self::Collection];
+    pub const ALL: [Self; 4] = [Self::Host, Self::Hot, Self::Hottest, Self::Collection];
 }
 
 /// Fields of a plane's record. Fields that every write needs come first.
@@ -71,6 +75,9 @@ pub(crate) enum Field {
     Failed,
     /// Mean valid pages of the last victims, in 256ths of a page, if the pace is adaptive.
     ValidMean,
+    HottestNext,
+    HottestLeft,
+    HottestEnd,
 }
 
 /// Words of the whole drive.
@@ -139,7 +146,8 @@ pub(crate) struct Space<M: Memory> {
     stop_blocks: u32,
     least_worn_first: bool,
     wear_spread: Option<u32>,
-    separates: bool,
+    /// Classes of temperature, if data is separated by them.
+    pub(crate) classes: Option<u32>,
     /// The pace of collection is adaptive; see `pace.rs`.
     pub(crate) adapts: bool,
 }
@@ -162,7 +170,7 @@ impl<M: Memory> Clone for Space<M> {
             stop_blocks: self.stop_blocks,
             least_worn_first: self.least_worn_first,
             wear_spread: self.wear_spread,
-            separates: self.separates,
+            classes: self.classes,
             adapts: self.adapts,
         }
     }
@@ -220,7 +228,7 @@ impl<M: Memory> Space<M> {
             stop_blocks: policies.stop_blocks(layout.reserve_blocks),
             least_worn_first: policies.least_worn_first,
             wear_spread: policies.wear_spread,
-            separates: policies.hot_blocks.is_some(),
+            classes: policies.temperature_classes,
             adapts: policies.pace == Pace::Adaptive,
         }
     }
@@ -300,6 +308,7 @@ impl<M: Memory> Space<M> {
         match frontier {
             Frontier::Host => (Field::HostNext, Field::HostLeft),
             Frontier::Hot => (Field::HotNext, Field::HotLeft),
+            Frontier::Hottest => (Field::HottestNext, Field::HottestLeft),
             Frontier::Collection => (Field::CollectionNext, Field::CollectionLeft),
         }
     }
@@ -338,8 +347,8 @@ impl<M: Memory> Space<M> {
     #[inline(never)]
     fn open(&mut self, plane: u32, frontier: Frontier) -> Option<()> {
         let block = self.take_free(plane)?;
-        if self.separates {
-            self.set_collected(block, frontier == Frontier::Collection);
+        if self.classes.is_some() {
+            self.set_class_of(block, frontier);
         }
         self.valid.open(block);
         let (next, left) = Self::fields(frontier);
@@ -537,11 +546,6 @@ impl<M: Memory> Space<M> {
 
     pub fn pages_per_block(&self) -> u32 {
         self.layout.pages_per_block
-    }
-
-    /// Whether `block` is being filled.
-    pub fn is_open(&self, plane: u32, block: u32) -> bool {
-        self.valid.of_closed(block).is_none() && self.field(plane, Field::Victim) != block
     }
 
     /// How many blocks of its plane have been closed since `block` was.

@@ -58,13 +58,13 @@ pub(crate) fn drawn_erases(block: u32, mean: u32, spread: u32) -> u32 {
     (mean + above).saturating_sub(spread)
 }
 
-/// Flag in a block's word: collection moved its data there.
-const COLLECTED: u32 = 1 << 31;
+/// Bits of a block's word that are not its erases: the class of its data (`temperature.rs`).
+pub(crate) const CLASS: u32 = 3 << 30;
 
 impl<M: Memory> Space<M> {
     /// How often `block` was erased.
     pub fn erase_count(&self, block: u32) -> u32 {
-        self.erases.get(block as usize) & !COLLECTED
+        self.erases.get(block as usize) & !CLASS
     }
 
     /// Erases of all blocks.
@@ -76,25 +76,14 @@ impl<M: Memory> Space<M> {
     /// Sets how often each block was erased.
     pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
         for block in 0..self.erases_len() {
-            self.erases.set(block as usize, count(block) & !COLLECTED);
+            self.erases.set(block as usize, count(block).min(!CLASS));
         }
     }
 
     /// `block` was erased once more, up to the largest number that can be counted.
     pub(crate) fn count_erase(&mut self, block: u32) {
-        let count = (self.erase_count(block) + 1).min(COLLECTED - 1);
+        let count = (self.erase_count(block) + 1).min(!CLASS);
         self.erases.set(block as usize, count);
-    }
-
-    /// `block` is opened for data that collection moves, or for the host's data.
-    pub(crate) fn set_collected(&mut self, block: u32, is_collected: bool) {
-        let word = self.erase_count(block) | if is_collected { COLLECTED } else { 0 };
-        self.erases.set(block as usize, word);
-    }
-
-    /// Whether the data in `block` has survived a collection.
-    pub(crate) fn is_collected(&self, block: u32) -> bool {
-        self.erases.get(block as usize) & COLLECTED != 0
     }
 
     /// The closed block of `plane` with the fewest erases, if it is more than `spread` behind the

@@ -16,6 +16,7 @@ mod refresh;
 mod requests;
 mod shared;
 mod slc_map;
+mod temperature;
 mod wear;
 mod write_amplification;
 mod zone_map;

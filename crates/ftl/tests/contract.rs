@@ -20,7 +20,7 @@ fn policies() -> impl Strategy<Value = Policies> {
     let wear = (
         any::<bool>(),
         prop::option::of(0..3_u32),
-        prop::option::of(0..4_u32),
+        prop::option::of(3..5_u32),
         prop::option::of(1..4_u32),
     );
     (pace, victim, 1..5_u32, 0..4_u32, placement, wear).prop_map(
@@ -30,7 +30,7 @@ fn policies() -> impl Strategy<Value = Policies> {
             victim_choices,
             more,
             (allocation, order, axes),
-            (least_worn_first, wear_spread, hot_blocks, background),
+            (least_worn_first, wear_spread, temperature_classes, background),
         )| Policies {
             pace,
             victim,
@@ -39,7 +39,7 @@ fn policies() -> impl Strategy<Value = Policies> {
             stop_blocks: (more > 0).then_some(3 + more),
             least_worn_first,
             wear_spread,
-            hot_blocks,
+            temperature_classes,
             // Above the reserve, like the stop.
             background_blocks: background.map(|more| 3 + more),
             failures: None,

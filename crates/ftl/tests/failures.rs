@@ -224,17 +224,17 @@ fn drives() -> impl Strategy<Value = (FlashLayout, Policies)> {
         prop::sample::select(Pace::ALL),
         prop::sample::select(VictimPolicy::ALL),
         prop::option::of(0..4_u32),
-        prop::option::of(1..4_u32),
+        prop::option::of(3..5_u32),
         prop::option::of(4..6_u32),
     );
     (shape, failures, choices).prop_map(|(shape, failures, choices)| {
         let (planes, used, spare, pages) = shape;
-        let (pace, victim, wear_spread, hot_blocks, background_blocks) = choices;
+        let (pace, victim, wear_spread, temperature_classes, background_blocks) = choices;
         let policies = Policies {
             pace,
             victim,
             wear_spread,
-            hot_blocks,
+            temperature_classes,
             background_blocks,
             failures: Some(Failures {
                 seed: failures.0,

@@ -141,31 +141,3 @@ fn data_that_nobody_overwrites_is_moved_when_its_block_lags() {
     let (later, _) = run(Some(8));
     assert!(later.wear_moves < counts.wear_moves, "{later:?} {counts:?}");
 }
-
-/// Two pages are written alternately with sixteen others in order. If kept separate, blocks of the
-/// two become invalid as a whole. So do those of the sixteen, which are overwritten in the order in
-/// which they were filled: nothing is ever moved. If mixed, every block holds two pages of each
-/// kind, and the live ones are moved.
-#[test]
-fn hot_data_apart_from_cold_leaves_nothing_to_move() {
-    let layout = FlashLayout {
-        blocks_per_plane: 10,
-        logical_pages: 18,
-        ..LAYOUT
-    };
-    let moves = |hot_blocks| {
-        let policies = Policies {
-            hot_blocks,
-            ..AT_ONCE
-        };
-        let mut drive = drive(layout, policies, (0, 0));
-        let pages = (0..2_000).map(|step| match step % 2 {
-            0 => step / 2 % 2,
-            _ => 2 + step / 2 % 16,
-        });
-        written(&mut drive, pages).0.moves
-    };
-    let together = moves(None);
-    assert!(together > 500, "{together}");
-    assert_eq!(moves(Some(3)), 0);
-}

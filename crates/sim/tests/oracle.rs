@@ -73,7 +73,7 @@ proptest! {
     ) {
         config.mapping = Mapping::default();
         config.slc = None;
-        config.collection.hot_blocks_per_plane = None;
+        config.collection.temperature_classes = None;
         config.geometry.blocks_per_plane = 24;
         let usual = "rated_erases = 9\nprogram_time_ratio = 0.5\n";
         let text = format!("base = \"x25m\"\nname = \"-\"\n[ageing]\n{usual}");

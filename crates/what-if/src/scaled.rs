@@ -27,10 +27,9 @@ use crate::questions::Changed;
 /// The least number of blocks of a plane. With fewer, most of it would be kept back or open.
 const LEAST_BLOCKS: u32 = 32;
 /// Keys of a preset that count blocks of a plane: table, key, and the least that a drive needs.
-const BLOCK_COUNTS: [(&str, &str, i64); 5] = [
+const BLOCK_COUNTS: [(&str, &str, i64); 4] = [
     ("collection", "reserve_blocks_per_plane", 2),
     ("collection", "stop_blocks_per_plane", 3),
-    ("collection", "hot_blocks_per_plane", 1),
     ("collection", "background_blocks_per_plane", 3),
     ("slc", "blocks_per_plane", 2),
 ];

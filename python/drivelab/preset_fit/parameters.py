@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 #: Values that hold neither the capacity for the user nor the blocks that collection keeps free.
 BLOCKS: Final = "geometry.blocks_per_plane"
-# Blocks of a plane that the host and the collection write to.
+# Blocks of a plane that the host and the collection write to: as many as there are classes.
+_CLASSES: Final = "collection.temperature_classes"
 _OPEN: Final = 2
 _PAGE: Final = "geometry.page_size_bytes"
 #: The capacity for the user.
@@ -31,7 +32,6 @@ CAPACITY: Final = "geometry.user_capacity_bytes"
 # Blocks of a plane that are reserved for other purposes.
 _HELD_BACK: Final = (
     "collection.reserve_blocks_per_plane",
-    "collection.hot_blocks_per_plane",
     "slc.blocks_per_plane",
 )
 # Sizes that are whole numbers of pages.
@@ -112,7 +112,7 @@ def _spare(values: Mapping[str, Any]) -> tuple[Parameter, ...]:
     row_bytes = planes * values["geometry.pages_per_block"] * values[_PAGE]
     of_user = -(-values[CAPACITY] // row_bytes)
     held_back = sum(values.get(key) or 0 for key in _HELD_BACK)
-    fixed = of_user + held_back + _OPEN
+    fixed = of_user + held_back + (values.get(_CLASSES) or _OPEN)
     return (Parameter(BLOCKS, (BLOCKS,), fixed=fixed),) if values[BLOCKS] > fixed else ()
 
 

@@ -16,7 +16,7 @@ named! {
 /// The choices of [`CachedMap`](crate::CachedMap).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CachedPolicies {
-    /// Those of the underlying page map: static allocation, no hot blocks, no idle work.
+    /// Those of the underlying page map: static allocation, no classes of temperature, no idle work.
     pub pages: Policies,
     /// Entries in the controller's memory, at least 1.
     pub cached_entries: u32,

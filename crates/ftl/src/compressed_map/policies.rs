@@ -6,7 +6,7 @@ use crate::{FlashLayout, LayoutError, Policies};
 /// The choices of [`CompressedMap`](crate::CompressedMap).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressedPolicies {
-    /// Those of the page map: static allocation, no idle work, no hot blocks.
+    /// Those of the page map: static allocation, no idle work, no classes of temperature.
     pub pages: Policies,
     /// Bytes of a page, a power of two.
     pub page_bytes: u32,

@@ -313,7 +313,7 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         pace: keys.word("collection.pace", Pace::from_word)?,
         reserve_blocks_per_plane,
         stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
-        hot_blocks_per_plane: keys.optional_integer("collection.hot_blocks_per_plane")?,
+        temperature_classes: keys.optional_integer("collection.temperature_classes")?,
         background_blocks_per_plane: background,
         background_idle_ns: background
             .map(|_| keys.integer_or_usual("collection.background_idle_ns"))

@@ -80,7 +80,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     for (key, reason) in [
         ("slc.blocks_per_plane", "has dense blocks alone"),
         (
-            "collection.hot_blocks_per_plane",
+            "collection.temperature_classes",
             "packs all of a plane together",
         ),
         (
@@ -177,7 +177,7 @@ mod tests {
                 "allowed: \"static\", as a drive with",
             ),
             (
-                "collection.hot_blocks_per_plane = 2",
+                "collection.temperature_classes = 4",
                 "allowed: none, as a drive with [compression]",
             ),
             (

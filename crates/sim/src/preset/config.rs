@@ -272,11 +272,10 @@ pub struct Collection {
     /// Free blocks of a plane at which collection stops; `None` means one more than it starts at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_blocks_per_plane: Option<u32>,
-    /// Overwrites of recently written data go to a separate block. Data counts as recent if it lies
-    /// in the last this many blocks that the host wrote in a plane. `None` means no separation of
-    /// hot data.
+    /// Data are kept apart in this many classes of temperature; `None` means that only what
+    /// collection moves is kept apart.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hot_blocks_per_plane: Option<u32>,
+    pub temperature_classes: Option<u32>,
     /// While the drive is idle, each plane collects until this many of its blocks are free; `None`
     /// means collection waits for writes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -107,7 +107,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     }
     let of_pages = [
         "collection.stop_blocks_per_plane",
-        "collection.hot_blocks_per_plane",
+        "collection.temperature_classes",
         "collection.background_blocks_per_plane",
         "wear.static_spread",
     ];
@@ -135,7 +135,7 @@ fn check_cached(
     }
     let refused = [
         (
-            "collection.hot_blocks_per_plane",
+            "collection.temperature_classes",
             "keeps a block of each plane for its map instead",
         ),
         (
@@ -246,7 +246,7 @@ mod tests {
                 "allowed: \"static\", as mapping.scheme = \"bast\" ties",
             ),
             (
-                "collection.hot_blocks_per_plane = 2",
+                "collection.temperature_classes = 4",
                 "allowed: none, as mapping.scheme = \"bast\" merges",
             ),
             (
@@ -294,7 +294,7 @@ mod tests {
                 "allowed: \"static\", as mapping.scheme",
             ),
             (
-                "collection.hot_blocks_per_plane = 2",
+                "collection.temperature_classes = 4",
                 "allowed: none, as mapping.scheme",
             ),
             (

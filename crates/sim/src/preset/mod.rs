@@ -32,6 +32,7 @@ mod published;
 mod raid;
 mod redundancy;
 mod refresh;
+mod retired;
 mod rule;
 pub(crate) mod schema;
 mod shape;

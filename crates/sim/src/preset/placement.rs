@@ -113,7 +113,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         ("slc.blocks_per_plane", "has dense blocks alone"),
         ("compression.slot_size_bytes", "stores what it is given"),
         (
-            "collection.hot_blocks_per_plane",
+            "collection.temperature_classes",
             "is told by its host what is hot",
         ),
         (
@@ -217,7 +217,7 @@ mod tests {
             ("wear.static_spread = 3", "levels no wear"),
             ("wear.least_worn_first = true", "does so anyway"),
             (
-                "collection.hot_blocks_per_plane = 3",
+                "collection.temperature_classes = 3",
                 "is told by its host what is hot",
             ),
             (

@@ -25,6 +25,7 @@ use super::placement;
 use super::raid;
 use super::redundancy;
 use super::refresh;
+use super::retired::instead_of;
 use super::zones;
 
 /// One second. No step of a flash operation takes longer.
@@ -182,7 +183,7 @@ const FLASH_KEYS: &[Key] = &[
     key("collection.reserve_blocks_per_plane", integer(2, 1 << 20)).usually(4),
     key("collection.stop_blocks_per_plane", integer(3, 1 << 20))
         .usually_as("`collection.reserve_blocks_per_plane` + 1"),
-    key("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
+    key("collection.temperature_classes", integer(3, 4)),
     key(
         "collection.background_blocks_per_plane",
         integer(3, 1 << 20),
@@ -434,7 +435,7 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
             return Err(PresetError::UnknownKey {
                 key: key.escape_debug().to_string(),
                 place: entry.place.clone(),
-                valid: valid_beside(key, kind),
+                valid: instead_of(key).map_or_else(|| valid_beside(key, kind), str::to_owned),
             });
         };
         if !rule.admits(&entry.value) {

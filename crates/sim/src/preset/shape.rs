@@ -75,7 +75,7 @@ impl SsdConfig {
             stop_blocks: self.collection.stop_blocks_per_plane,
             least_worn_first: self.wear.least_worn_first,
             wear_spread: self.wear.static_spread,
-            hot_blocks: self.collection.hot_blocks_per_plane,
+            temperature_classes: self.collection.temperature_classes,
             background_blocks: self.collection.background_blocks_per_plane,
             failures: self.failures(),
             allocation: self.mapping.allocation,

@@ -73,7 +73,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         return refuse("mapping.allocation", "\"static\"", reason);
     }
     for (key, reason) in [
-        ("collection.hot_blocks_per_plane", "has its hot data there"),
+        ("collection.temperature_classes", "has its hot data there"),
         (
             "collection.background_blocks_per_plane",
             "folds in idle time, and collects what it needs for that",
@@ -142,7 +142,7 @@ mod tests {
                 "allowed: \"page\", as a drive with [slc] folds",
             ),
             (
-                "collection.hot_blocks_per_plane = 2",
+                "collection.temperature_classes = 4",
                 "allowed: none, as a drive with [slc]",
             ),
             (

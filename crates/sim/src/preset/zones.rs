@@ -171,7 +171,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         ("compression.slot_size_bytes", "stores what it is given"),
         ("mapping.order", "writes a zone plane by plane"),
         ("collection.stop_blocks_per_plane", collects),
-        ("collection.hot_blocks_per_plane", collects),
+        ("collection.temperature_classes", collects),
         ("collection.background_blocks_per_plane", collects),
         ("wear.static_spread", "moves nothing"),
         ("ageing.factory_bad_ratio", fails),
@@ -355,7 +355,7 @@ mod tests {
             ),
             ("wear.static_spread = 3", "moves nothing"),
             ("wear.least_worn_first = true", "does so anyway"),
-            ("collection.hot_blocks_per_plane = 3", "collects nothing"),
+            ("collection.temperature_classes = 3", "collects nothing"),
             (
                 "buffer.read_cache_bytes = 4096",
                 "allowed: 0, as a drive with [zones] keeps",

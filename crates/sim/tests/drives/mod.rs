@@ -284,7 +284,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (order, registers) = with_registers(order, registers, in_order, may_combine);
             // One more open block needs more spare space.
             let (ratio, hot) = match (is_hot_apart, has_map) {
-                (true, _) => ("0.72", "hot_blocks_per_plane = 2\n"),
+                (true, _) => ("0.72", "temperature_classes = 3\n"),
                 // The map needs as much again, because every plane may hold pages of it.
                 (false, true) => ("1.5", ""),
                 (false, false) => ("0.61", ""),
