@@ -75,3 +75,29 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use crate::preset::DriveConfig;
+
+    #[test]
+    fn a_table_without_keys_is_refused_with_its_keys() {
+        let of = |table: &str| {
+            DriveConfig::from_text(&format!("base = \"x25m\"\nname = \"-\"\n[{table}]\n"))
+        };
+        let error = of("refresh").unwrap_err().to_string();
+        let said = "refresh = (an empty table) is not possible; allowed: with at least one of its \
+                    keys: read_limit, retention_ns";
+        assert!(error.contains(said), "{error}");
+        for (table, key) in [
+            ("zones", "size_bytes"),
+            ("namespaces", "names, sizes_bytes"),
+        ] {
+            assert!(of(table).unwrap_err().to_string().contains(key), "{table}");
+        }
+        // One whose keys all have defaults changes nothing.
+        assert!(of("buffer").is_ok());
+    }
+}

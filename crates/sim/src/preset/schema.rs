@@ -421,10 +421,28 @@ pub(super) fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
+/// Tables that give a drive a feature. Without keys they would look as if the drive had it.
+const FEATURES: &[&str] = &[
+    "ageing",
+    "compression",
+    "energy",
+    "firmware",
+    "namespaces",
+    "occupancy",
+    "placement",
+    "refresh",
+    "slc",
+    "zones",
+];
+
 /// Checks that every key is known and that every value has the right type and range.
 pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetError> {
     for (key, entry) in entries {
         if entry.value == Value::EmptyTable && is_table(key, kind) {
+            if FEATURES.contains(&key.as_str()) {
+                let its_keys = format!("with at least one of its keys: {}", inside(key, kind));
+                return Err(wrong_value(key, entry, its_keys));
+            }
             continue;
         }
         let Some(rule) = rule(key, kind) else {
@@ -495,17 +513,20 @@ pub(super) fn wrong_value(key: &str, entry: &Entry, allowed: String) -> PresetEr
     }
 }
 
+/// The keys of a table; empty if there is no such table.
+fn inside(table: &str, kind: DriveKind) -> String {
+    keys(kind)
+        .filter_map(|row| row.name.strip_prefix(table)?.strip_prefix('.'))
+        .map(|last| last.replace("*.", "NAME."))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 /// The keys of the table that contains an unknown key. If there is no such table, the tables.
 fn valid_beside(key: &str, kind: DriveKind) -> String {
     let table = key.split_once('.').map(|(table, _)| table);
-    let inside = |table: &str| {
-        keys(kind)
-            .filter_map(|row| row.name.strip_prefix(table)?.strip_prefix('.'))
-            .map(|last| last.replace("*.", "NAME."))
-            .collect::<Vec<_>>()
-    };
-    match table.map(inside) {
-        Some(keys) if !keys.is_empty() => keys.join(", "),
+    match table.map(|table| inside(table, kind)) {
+        Some(keys) if !keys.is_empty() => keys,
         _ => {
             let mut names: Vec<String> = Vec::new();
             for row in keys(kind) {
