@@ -79,7 +79,7 @@ fn the_last_page_of_each_namespace_may_be_written_and_no_further() {
     let said = error.unwrap_err().to_string();
     assert!(said.contains("\"small\" of 2097152 bytes"), "{said}");
     assert!(
-        said.contains("4096 bytes at 2097152 reaches beyond its end"),
+        said.contains("4096 bytes at 2097152 reaches beyond the end of namespace"),
         "{said}"
     );
     // The same of a range.

@@ -210,16 +210,24 @@ impl Stream {
         }
     }
 
-    /// Checks that it lies on a drive of `capacity_bytes`, as far as it says where it goes.
+    /// Checks that it lies on a drive of `capacity_bytes`, as far as it says where it goes. If it
+    /// goes to a namespace, they are the bytes of that.
     ///
     /// # Errors
     /// Why not, and what is allowed.
     pub fn lies_within(&self, capacity_bytes: u64) -> Result<(), String> {
+        let (place, owner) = match &self.namespace {
+            None => ("on the drive".to_owned(), "the drive".to_owned()),
+            Some(name) => (
+                format!("in namespace {name:?}"),
+                format!("namespace {name:?}"),
+            ),
+        };
         if let Some((offset, length)) = self.range {
             let end = offset.checked_add(length);
             if length == 0 || end.is_none_or(|end| end > capacity_bytes) {
                 return Err(format!(
-                    "its range of {length} bytes at offset {offset} does not lie on the drive of \
+                    "its range of {length} bytes at offset {offset} does not lie {place} of \
                      {capacity_bytes} bytes"
                 ));
             }
@@ -233,14 +241,14 @@ impl Stream {
                 };
                 beyond(requests.end_bytes()).map_or(Ok(()), |end| {
                     Err(format!(
-                        "{what} ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
+                        "{what} ends at {end} bytes; allowed: at most {owner}'s {capacity_bytes}"
                     ))
                 })
             }
             Source::Timed(_) | Source::Windows(_) => Ok(()),
             Source::Paced(source) => beyond(source.0.end_bytes()).map_or(Ok(()), |end| {
                 Err(format!(
-                    "its addresses reach to {end} bytes, and the drive has {capacity_bytes}; have \
+                    "its addresses reach to {end} bytes, and {owner} has {capacity_bytes}; have \
                      them fitted to the drive: wrap or scale"
                 ))
             }),

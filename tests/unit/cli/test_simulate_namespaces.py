@@ -103,7 +103,7 @@ def test_a_neighbour_in_another_namespace_is_felt(
         ('namespace = "archive"', 'allowed: "database", "scratch"'),
         (
             'namespace = "scratch"\nrange_bytes = 268_435_968',
-            "does not lie on the drive of 268435456 bytes",
+            'at offset 0 does not lie in namespace "scratch" of 268435456 bytes',
         ),
     ],
 )

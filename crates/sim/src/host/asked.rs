@@ -126,15 +126,9 @@ pub(super) fn seen_by(stream: &Stream, host: &Host) -> Result<(Host, u64), Strin
     Ok((seen, start))
 }
 
-/// Refuses a stream that does not lie inside its namespace.
+/// Refuses a stream whose requests reach beyond the end of its namespace.
 pub(super) fn check_end(stream: &Stream, capacity_bytes: u64) -> Result<(), String> {
-    let Some(name) = &stream.namespace else {
-        return Ok(());
-    };
-    let in_it =
-        |reason: String| format!("in namespace {name:?} of {capacity_bytes} bytes: {reason}");
-    stream.lies_within(capacity_bytes).map_err(in_it)?;
-    let Source::Timed(commands) = &stream.source else {
+    let (Some(name), Source::Timed(commands)) = (&stream.namespace, &stream.source) else {
         return Ok(());
     };
     let end = |offset: u64, bytes: u32| offset.checked_add(bytes.into());
@@ -142,9 +136,10 @@ pub(super) fn check_end(stream: &Stream, capacity_bytes: u64) -> Result<(), Stri
     let mut commands = commands.iter();
     match commands.find(|each| is_beyond(end(each.offset_bytes, each.size_bytes))) {
         None => Ok(()),
-        Some(beyond) => Err(in_it(format!(
-            "a request of {} bytes at {} reaches beyond its end",
+        Some(beyond) => Err(format!(
+            "a request of {} bytes at {} reaches beyond the end of namespace {name:?} of \
+             {capacity_bytes} bytes",
             beyond.size_bytes, beyond.offset_bytes
-        ))),
+        )),
     }
 }
