@@ -296,6 +296,13 @@ impl CompletionWindow {
         }
     }
 
+    /// How many requests must complete until their number decides something: the last of them.
+    #[inline]
+    #[must_use]
+    pub const fn requests_until_decision(&self) -> u64 {
+        self.next_count - self.completed
+    }
+
     /// What closed the window, if anything did.
     #[must_use]
     pub fn closed_by(&self) -> Option<ClosedBy> {

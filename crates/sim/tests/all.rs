@@ -22,6 +22,7 @@ mod ideal;
 mod interfaces;
 mod limits;
 mod loaders;
+mod lookahead;
 mod mapping;
 mod mixed_streams;
 mod namespaces;

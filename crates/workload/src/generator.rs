@@ -319,6 +319,19 @@ impl Generator {
         (self.range_start, self.range_end)
     }
 
+    /// Whether all requests are reads of `size_bytes`, at multiples of that.
+    #[must_use]
+    pub fn only_reads(&self, size_bytes: u32) -> bool {
+        let cursor = &self.cursors[Direction::Read.index()];
+        let is_mixture = matches!(cursor.elsewhere.as_deref(), Some(Elsewhere::Mixture(_)));
+        let size = u64::from(size_bytes);
+        self.write.never_happens()
+            && !is_mixture
+            && cursor.size == size_bytes
+            && self.range_start.is_multiple_of(size)
+            && cursor.step.is_multiple_of(size)
+    }
+
     /// The next request; the stream never ends.
     #[inline(always)]
     pub fn next_request(&mut self) -> Request {

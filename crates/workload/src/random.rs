@@ -111,6 +111,11 @@ impl Share {
         is_decided.then_some((self.events > 0, self.draws))
     }
 
+    /// Whether it happens in no draw at all.
+    pub const fn never_happens(&self) -> bool {
+        self.threshold == 0
+    }
+
     /// One of the draws of [`Share::decided`], whose result is known.
     #[inline(always)]
     pub fn pass(&mut self, happens: bool, rng: &mut Xoshiro256PlusPlus) {

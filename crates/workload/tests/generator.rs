@@ -282,3 +282,38 @@ read 525008896 4096
 write 175865856 16384
 read 525078528 4096
 read 325648384 4096";
+
+proptest! {
+    #[test]
+    fn a_stream_knows_whether_it_only_reads_pages(
+        (write_ratio, read_random) in (prop_oneof![Just(0.0), 0.0..=1.0_f64], 0.0..=1.0_f64),
+        (size, stride, start) in (1_u32..5, 0_u64..9, 0_u64..9),
+        page in prop::sample::select(vec![512_u32, 1024, 2048]),
+        seed in any::<u64>(),
+    ) {
+        let workload = Characteristics {
+            write_ratio,
+            queue_depth: 1,
+            read_size: size * 512,
+            write_size: 512,
+            read_random,
+            write_random: 1.0,
+            read_stride: stride * 512,
+            write_stride: 0,
+        };
+        let mut generator = Generator::new(&workload, start * 512, 1 << 20, seed, 0).unwrap();
+        let says = generator.only_reads(page);
+        let are_pages = (0..500).all(|_| {
+            let request = generator.next_request();
+            request.direction == Direction::Read
+                && request.size_bytes == page
+                && request.offset_bytes.is_multiple_of(page.into())
+        });
+        prop_assert!(are_pages || !says);
+        let is_certain = write_ratio == 0.0
+            && size * 512 == page
+            && (start * 512).is_multiple_of(page.into())
+            && (stride * 512).is_multiple_of(page.into());
+        prop_assert_eq!(says, is_certain);
+    }
+}

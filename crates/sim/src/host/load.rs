@@ -385,6 +385,16 @@ impl Running {
         self.depth.filter(|_| self.resubmits).unwrap_or(0)
     }
 
+    /// Whether it is a closed loop that sends nothing but reads of whole pages, one each.
+    pub fn only_reads(&self, page_bytes: u32) -> bool {
+        match &self.feed {
+            Feed::Drawn(drawn, None) if self.is_plain && self.resubmits => {
+                drawn.generator.only_reads(page_bytes)
+            }
+            _ => false,
+        }
+    }
+
     /// The next request of a closed loop, if it is only a request and [lies inside](Running::holds)
     /// the range: a short path for most streams. `None` leaves everything to [`Running::take`].
     #[inline(always)]

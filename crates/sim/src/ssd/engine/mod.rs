@@ -4,6 +4,7 @@ mod ask;
 mod completion;
 mod device;
 mod idle;
+mod lookahead;
 mod reads;
 mod refresh;
 mod requests;
@@ -31,7 +32,7 @@ use crate::ssd::buffer::memory::{Memory, MemoryTimes};
 use crate::ssd::buffer::read_cache::ReadCache;
 use crate::ssd::firmware::cores::{Cores, Costs, RecordedWork};
 use crate::ssd::firmware::idle::Background;
-use crate::ssd::flash::{Account, Flash, RecordedOperation, Surroundings};
+use crate::ssd::flash::{Account, Flash, Lookahead, RecordedOperation, Surroundings};
 use crate::ssd::front::Front;
 use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
 use crate::ssd::times::Times;
@@ -68,6 +69,9 @@ pub(in crate::ssd) struct Engine<F> {
     is_owned: bool,
     /// Requests take the short way of `straight.rs` where they can.
     goes_straight: bool,
+    /// They are reads of single pages, and go window by window where they can.
+    looks_ahead: bool,
+    lookahead: Lookahead,
     /// For a drive with an owner: slots of completed commands, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
@@ -121,6 +125,8 @@ impl<F: Firmware> Engine<F> {
             users: Users::new(STOP_STEP_NS),
             is_owned: false,
             goes_straight: false,
+            looks_ahead: false,
+            lookahead: Lookahead::default(),
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
@@ -151,6 +157,7 @@ impl<F: Firmware> Engine<F> {
         self.reset(times);
         let depths = self.users.begin(loops, plan);
         self.goes_straight = self.can_go_straight();
+        self.looks_ahead = self.can_look_ahead();
         self.begin_streams(depths);
         self.advance()?;
         // Gathered pages that still wait for others must go too.
@@ -208,6 +215,7 @@ impl<F: Firmware> Engine<F> {
         self.firmware.watch_zones();
         self.completed.clear();
         self.goes_straight = false;
+        self.looks_ahead = false;
         if let Some(refreshing) = &mut self.refreshing {
             refreshing.begin();
         }
@@ -313,7 +321,16 @@ impl<F: Firmware> Engine<F> {
             self.window_decided(edge, at, served);
         }
         let passed = self.users.come_to(now, || self.front.oldest_submission());
-        passed.map_err(|error| self.failure = Some(error)).is_ok()
+        if let Err(error) = passed {
+            self.failure = Some(error);
+            return false;
+        }
+        if self.looks_ahead {
+            // Other events may be due first when it comes back.
+            self.look_ahead();
+            return false;
+        }
+        true
     }
 
     #[cold]

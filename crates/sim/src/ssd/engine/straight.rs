@@ -82,7 +82,7 @@ impl<F: Firmware> Engine<F> {
 
     /// The same for a request that is not a single operation.
     #[inline(never)]
-    fn enter_straight(&mut self, slot: u32, run: PageRun, now: u64) {
+    pub(super) fn enter_straight(&mut self, slot: u32, run: PageRun, now: u64) {
         self.go_in(slot, run, now);
     }
 

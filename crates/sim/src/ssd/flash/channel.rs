@@ -97,6 +97,22 @@ impl Channel {
         Some(first)
     }
 
+    /// Leaves its requests to somebody else until it [resumes](Channel::resume). Returns when it is
+    /// free, how long it was busy, and the requests in order.
+    pub fn leave(&mut self) -> (u64, u64, Ring<EventKey>) {
+        let left = std::mem::replace(self, Self::idle());
+        (left.free_at, left.busy, left.asks)
+    }
+
+    /// Is free at `free_at` and was busy for `busy`. Nobody requests it yet.
+    pub fn resume(&mut self, free_at: u64, busy: u64) {
+        *self = Self {
+            free_at,
+            busy,
+            ..Self::idle()
+        };
+    }
+
     /// Busy time until `now`. Time promised beyond `now` lies without a gap before `free_at`.
     pub fn busy_until(&self, now: u64) -> u64 {
         self.busy - self.free_at.saturating_sub(now).min(self.busy)

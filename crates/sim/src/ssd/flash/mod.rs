@@ -13,6 +13,7 @@ mod ageing;
 mod channel;
 mod dependents;
 mod emission;
+mod lookahead;
 mod moves;
 mod operation;
 mod overtaking;
@@ -41,6 +42,7 @@ use queue::{Pool, Queue};
 use recording::Recording;
 use unit::{Phase, Unit};
 
+pub use lookahead::{Lookahead, Reading};
 pub use queue::{Account, Beneficiary, STRETCHES, Task};
 pub use recorded::{Recorded, RecordedOperation};
 pub use tally::Tally;
