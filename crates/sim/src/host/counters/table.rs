@@ -113,7 +113,7 @@ counters! {
     /// the firmware counts belongs to the window of the firmware's decision.
     #[derive(Clone, Debug, Default, PartialEq)]
     FlashCounters in "flash" {
-        /// flash pages read inside the window; `flash` is `null` of a hard disk
+        /// flash pages read inside the window; `flash` is `null` for a hard disk
         page_reads: u64, "pages", Sum, Object, measured "page_reads";
         /// pages programmed for the host
         host_page_programs: u64, "pages", Sum, Object, measured "host_page_programs";
@@ -121,9 +121,9 @@ counters! {
         collection_page_programs: u64, "pages", Sum, Object, measured "collection_page_programs";
         /// pages that wear levelling moved
         wear_page_programs: u64, "pages", Sum, Object;
-        /// pages copied from SLC blocks to dense ones; 0 of a drive without them
+        /// pages copied from SLC blocks to dense ones; 0 on a drive without them
         fold_page_programs: u64, "pages", Sum, Object;
-        /// pages that refreshes moved, because they were old or their blocks were read often; 0 of
+        /// pages that refreshes moved, because they were old or their blocks were read often; 0 on
         /// a drive without `[refresh]`
         refresh_page_programs: u64, "pages", Sum, Object;
         /// blocks that were refreshed
@@ -131,12 +131,12 @@ counters! {
         /// pages that collection and wear levelling moved inside their plane, without crossing
         /// the channel
         copyback_page_programs: u64, "pages", Sum, Object;
-        /// times that pages were sensed again inside the window, as their blocks are worn; `null`
-        /// of a drive whose times do not change with wear
+        /// reads repeated inside the window because a block is worn; `null` for a drive whose times
+        /// do not change with wear
         read_retries: Option<u64>, "times", Sum, Object;
         /// blocks erased inside the window
         block_erases: u64, "blocks", Sum, Object, measured "block_erases";
-        /// time that the controller's cores worked inside the window, all together; 0 where the
+        /// time that all cores of the controller together worked inside the window; 0 if the
         /// firmware is free
         core_busy_ns: u64, "ns", Sum, Object;
         /// blocks that collection chose and emptied, as the firmware decided inside the window;
@@ -146,36 +146,36 @@ counters! {
         collection_moves: u64, "pages", Sum, Object, firmware moves;
         /// valid pages that wear levelling moved, as the firmware decided inside the window
         wear_moves: u64, "pages", Sum, Object, firmware wear_moves;
-        /// blocks that became bad inside the window, as the firmware decided; `null` of a drive
+        /// blocks that became bad inside the window, as the firmware decided; `null` for a drive
         /// whose blocks do not fail
         retired_blocks: Option<u64>, "blocks", Sum, Object;
-        /// bad blocks when the run was over, those from the factory among them; `null` of a drive
+        /// bad blocks when the run was over, including those from the factory; `null` for a drive
         /// whose blocks do not fail
         bad_blocks: Option<u64>, "blocks", Sum, Object;
-        /// merges that copied nothing, of a drive that maps blocks; 0 of one that maps pages
+        /// merges that copied nothing, on a drive that maps blocks; 0 on one that maps pages
         switch_merges: u64, "merges", Sum, Object, firmware switch_merges;
         /// merges that copied the rest of a block behind its log
         partial_merges: u64, "merges", Sum, Object, firmware partial_merges;
         /// merges that copied the pages of a block together
         full_merges: u64, "merges", Sum, Object, firmware full_merges;
-        /// map entries asked for that were in the controller's memory, of a drive whose map lies
-        /// on the flash; 0 of another
+        /// map entries found in the controller's memory, on a drive whose map lies on the flash; 0
+        /// on other drives
         map_hits: u64, "entries", Sum, Object, firmware map_hits;
-        /// map entries asked for that were not in the controller's memory
+        /// map entries that were not in the controller's memory
         map_misses: u64, "entries", Sum, Object, firmware map_misses;
-        /// flash pages read of the map
+        /// flash pages of the map that were read
         map_page_reads: u64, "pages", Sum, Object;
-        /// flash pages programmed of the map
+        /// flash pages of the map that were programmed
         map_page_programs: u64, "pages", Sum, Object;
-        /// pages written that were packed with others instead of programmed by themselves, of a
-        /// drive that compresses; 0 of another
+        /// written pages that were packed with others instead of programmed by themselves, on a
+        /// drive that compresses; 0 on other drives
         packed_pages: u64, "pages", Sum, Object, firmware packed_pages;
-        /// pages written that were all zeroes and take no place, of a drive that compresses; 0 of
-        /// another
+        /// written pages that were all zeroes and take no space, on a drive that compresses; 0 on
+        /// other drives
         zero_pages: u64, "pages", Sum, Object, firmware zero_pages;
         /// pages read from the write buffer
         buffer_hit_pages: u64, "pages", Sum, Object, measured "buffer_hit_pages";
-        /// pages written over one that waited in the write buffer
+        /// pages written over a page that waited in the write buffer
         coalesced_pages: u64, "pages", Sum, Object;
         /// pages that reads found in the read cache or on their way into it
         cache_hit_pages: u64, "pages", Sum, Object;
@@ -183,20 +183,20 @@ counters! {
         cache_miss_pages: u64, "pages", Sum, Object;
         /// pages read ahead into the read cache
         read_ahead_pages: u64, "pages", Sum, Object;
-        /// page programs over pages that the host wrote (its programs and, of a drive that
-        /// compresses, what took none); `null` without any
+        /// page programs over pages that the host wrote (its programs and, on a drive that
+        /// compresses, pages that needed none); `null` without any
         fn write_amplification_ratio, "ratio", Object, measured "write_amplification_ratio";
         /// how often blocks were erased, when the run was over and the drive drained
         erase_counts: Option<EraseCounts>, "erases", OverBlocks, Object;
-        /// flash pages programmed in the whole run, for the host and for collection; `null` of a
+        /// flash pages programmed in the whole run, for the host and for collection; `null` for a
         /// hard disk
         page_programs: u64, "pages", Sum, Run;
-        /// by channel, share of the window in which it transferred; `null` of a hard disk and of
+        /// by channel, share of the window in which it transferred; `null` for a hard disk and for
         /// an array
         channel_utilisation_ratio: Vec<f64>, "ratio", Listed, Run,
             measured "channel_utilisation_ratio";
-        /// by unit, share in which it worked or held an operation; unit u is on channel u mod
-        /// channels; `null` of a hard disk and of an array
+        /// by unit, share of the window in which it worked or held an operation; unit u is on
+        /// channel u mod channels; `null` for a hard disk and for an array
         unit_utilisation_ratio: Vec<f64>, "ratio", Listed, Run, measured "die_utilisation_ratio";
         /// reads of moves by copyback
         copyback_page_reads: u64, "pages", Sum, Core;
@@ -207,22 +207,22 @@ counters! {
     /// What a drive with placement handles did, as its firmware decided inside the window.
     #[derive(Clone, Debug, Default, PartialEq)]
     PlacementCounters in "placement" {
-        /// by placement handle, pages that the host wrote under it; `placement` is absent of a
+        /// by placement handle, pages that the host wrote with it; `placement` is absent for a
         /// drive without handles
         host_pages: Vec<u64>, "pages", Added, Object;
-        /// by placement handle, pages programmed of its data: for the host, and by collection out
-        /// of reclaim units that held its data alone
+        /// by placement handle, pages of its data that were programmed: for the host, and by
+        /// collection from reclaim units that held only its data
         media_pages: Vec<u64>, "pages", Added, Object;
         /// times that a handle went on to another reclaim unit
         unit_switches: u64, "times", Sum, Object;
         /// reclaim units whose valid pages collection began to move: "media reallocated"
         moved_units: u64, "units", Sum, Object;
-        /// reclaim units in which nothing was valid any more when they were collected
+        /// reclaim units that held no valid page when they were collected
         empty_units: u64, "units", Sum, Object;
-        /// pages written under a handle or into a group that the drive has not, which went to the
-        /// first handle or to another group: "invalid placement identifier"
+        /// pages written with a handle or into a group that the drive does not have; they went to
+        /// the first handle or to another group: "invalid placement identifier"
         invalid_pages: u64, "pages", Sum, Object;
-        /// pages written into another reclaim group than was asked for, as that was full
+        /// pages written into another reclaim group because theirs was full
         displaced_pages: u64, "pages", Sum, Object;
     }
 }
@@ -232,7 +232,7 @@ counters! {
     /// which it ends.
     #[derive(Clone, Debug, Default, PartialEq)]
     NamespaceCounters in "namespaces" {
-        /// by namespace, pages of its data programmed for the host; `namespaces` is absent of a
+        /// by namespace, pages of its data programmed for the host; `namespaces` is absent for a
         /// drive without namespaces
         host_pages: Vec<u64>, "pages", Added, Object;
         /// by namespace, pages of its data programmed: for the host, and where the drive moves
@@ -245,9 +245,9 @@ counters! {
     /// What happened to the zones of a drive, as its firmware judged commands inside the window.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     ZoneCounters in "zones" {
-        /// appends that were taken; `zones` is absent of a drive without zones
+        /// appends that were carried out; `zones` is absent for a drive without zones
         appends: u64, "commands", Sum, Object;
-        /// zones that were reset, those that were empty apart
+        /// zones that were reset, without those that were empty
         resets: u64, "zones", Sum, Object;
         /// zones that were finished before they were full
         finishes: u64, "zones", Sum, Object;
@@ -259,24 +259,24 @@ counters! {
         drive_closes: u64, "zones", Sum, Object;
         /// zones that were written to their end
         filled_zones: u64, "zones", Sum, Object;
-        /// commands refused as they wrote elsewhere than where their zone is written next: "zone
-        /// invalid write"
+        /// commands refused because they did not write at their zone's write pointer: "zone invalid
+        /// write"
         refused_not_at_pointer: u64, "commands", Sum, Object;
-        /// commands refused as their zone was full: "zone is full"
+        /// commands refused because their zone was full: "zone is full"
         refused_full: u64, "commands", Sum, Object;
-        /// commands refused as they reached beyond what their zone holds: "zone boundary error"
+        /// commands refused because they went past the end of their zone: "zone boundary error"
         refused_across_end: u64, "commands", Sum, Object;
-        /// commands refused as no more zones may be active: "too many active zones"
+        /// commands refused because no more zones may be active: "too many active zones"
         refused_too_many_active: u64, "commands", Sum, Object;
-        /// commands refused as no more zones may be open: "too many open zones"
+        /// commands refused because no more zones may be open: "too many open zones"
         refused_too_many_open: u64, "commands", Sum, Object;
-        /// commands refused as their zone could not be opened or closed: "invalid zone state
+        /// commands refused because their zone could not be opened or closed: "invalid zone state
         /// transition"
         refused_transition: u64, "commands", Sum, Object;
-        /// writes refused as they were no whole pages, or appends that were too large or not at
-        /// the beginning of a zone: "invalid field in command"
+        /// writes refused because they were not whole pages, and appends that were too large or not
+        /// at the beginning of a zone: "invalid field in command"
         refused_invalid: u64, "commands", Sum, Object;
-        /// commands refused, whatever for
+        /// commands refused, for any of these reasons
         fn refused_commands, "commands", Object;
         /// the most zones that were open at once
         most_open: u64, "zones", Sum, Object;
@@ -289,19 +289,19 @@ counters! {
     /// What a hard disk did. An access counts in the window in which it ends.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     DiskCounters in "disk" {
-        /// reads of the platters inside the window; `disk` is `null` of other drives
+        /// reads of the platters inside the window; `disk` is `null` for other drives
         media_reads: u64, "accesses", Sum, Object, measured "media_reads";
-        /// writes to the platters, of the write cache and past it
+        /// writes to the platters, from the write cache and past it
         media_writes: u64, "accesses", Sum, Object, measured "media_writes";
         /// bytes read from the platters and written to them
         media_bytes: u64, "bytes", Sum, Object, measured "media_bytes";
         /// reads that found everything in the disk's memory
         cache_hit_reads: u64, "reads", Sum, Object, measured "cache_hit_reads";
-        /// bytes read ahead, wanted later or not
+        /// bytes read ahead, whether or not they were read later
         read_ahead_bytes: u64, "bytes", Sum, Object, measured "read_ahead_bytes";
         /// bytes written again before they left the write cache
         replaced_bytes: u64, "bytes", Sum, Object, measured "replaced_bytes";
-        /// share of the window in which an access was served, reading ahead apart
+        /// share of the window in which an access was served, without reading ahead
         utilisation_ratio: f64, "ratio", Mean, Object, measured "utilisation_ratio";
     }
 }
@@ -310,34 +310,35 @@ counters! {
     /// What an array with copies or parity did, in addition to what its members did.
     #[derive(Clone, Debug, Default, PartialEq)]
     ArrayCounters in "array" {
-        /// reads that members were sent, for the host and for the array itself; `array` is absent
-        /// of RAID-0 and of single drives
+        /// reads sent to members, for the host and for the array itself; `array` is absent for
+        /// RAID-0 and for single drives
         member_reads: u64, "commands", Sum, Object;
-        /// writes that members were sent
+        /// writes sent to members
         member_writes: u64, "commands", Sum, Object;
-        /// parity read, to compute it anew or what is missing
+        /// parity read, to update it or to compute what is missing
         parity_read_bytes: u64, "bytes", Sum, Object;
         /// parity written
         parity_write_bytes: u64, "bytes", Sum, Object;
-        /// times that a row was brought up to date by reading what was overwritten, and parity
+        /// updates of a row that read the overwritten data and parity
         read_modify_writes: u64, "times", Sum, Object, measured "read_modify_writes";
-        /// times that a row was brought up to date by reading the data that was not written
+        /// updates of a row that read the data that was not written
         reconstruct_writes: u64, "times", Sum, Object, measured "reconstruct_writes";
-        /// times that a row was brought up to date without reading
+        /// updates of a row that read nothing
         full_stripe_writes: u64, "times", Sum, Object, measured "full_stripe_writes";
-        /// reads of the host, by row where there is parity, for which a member was missing
+        /// reads of the host that needed a missing member; with parity, counted by row
         degraded_reads: u64, "reads", Sum, Object, measured "degraded_reads";
         /// bytes of a member that were rebuilt
         rebuilt_bytes: u64, "bytes", Sum, Object, measured "rebuilt_bytes";
-        /// bytes of that member that were not rebuilt when the window closed; `null` where none is
+        /// bytes of that member that were not rebuilt when the window closed; `null` if no member
+        /// is rebuilt
         rebuild_left_bytes: Option<u64>, "bytes", Sum, Object;
-        /// from the opening of the window to the end of the rebuild, if that was in it
+        /// from the opening of the window to the end of the rebuild, if it ended in the window
         rebuild_ended_ns: Option<u64>, "ns", Sum, Object;
-        /// bytes a second at which the member was rebuilt, up to the end of the rebuild
+        /// bytes per second at which the member was rebuilt, until the rebuild ended
         fn rebuild_bytes_per_second, "bytes/s", Object;
-        /// time that the rest takes at that speed
+        /// time that the rest would take at that speed
         fn rebuild_left_seconds, "s", Object;
-        /// how long the window was open, by the array's time
+        /// how long the window was open, in the array's time
         window_ns: u64, "ns", Sum, Core;
     }
 }
