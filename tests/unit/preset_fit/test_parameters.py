@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,27 @@ def test_spare_blocks_leave_what_the_user_sees_and_what_is_kept_for_else(name: s
         key = "geometry.user_capacity_bytes"
         assert again.values[key] == base.values[key]
         assert again.values["geometry.blocks_per_plane"] == values["geometry.blocks_per_plane"]
+
+
+def test_each_class_of_temperature_keeps_an_open_block() -> None:
+    base = base_of(read_preset("slc-i"))
+    user, reserve, classes, pages = (
+        base.values[key]
+        for key in (
+            "geometry.user_capacity_bytes",
+            "collection.reserve_blocks_per_plane",
+            "collection.temperature_classes",
+            "geometry.pages_per_block",
+        )
+    )
+    assert classes == 4
+    places = ("channels", "ways_per_channel", "dies_per_way", "planes_per_die", "page_size_bytes")
+    row_bytes = pages * math.prod(base.values[f"geometry.{place}"] for place in places)
+    blocks = parameters_of(base.kind, base.values, "sustained")[0]
+    assert blocks.fixed == -(-user // row_bytes) + reserve + classes
+    # One more block is enough for a drive.
+    values = fitted_values([blocks], np.array([-30.0]), base.values)
+    base.changed(values).resolved()
 
 
 def test_seeks_change_together() -> None:
