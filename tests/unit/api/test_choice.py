@@ -12,7 +12,9 @@ import drivelab as dl
 from drivelab.cli import main as cli
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
-DRIVES = [SMALL, "sim:low-latency"]
+SETTLING = f"sim:{Path(__file__).parents[2] / 'settling_drive.toml'}"
+# What both hold is made in a moment; a package drive would be filled anew by every worker.
+DRIVES = [SMALL, SETTLING]
 BRIEF = {"requests": 200, "progress": False}
 
 
@@ -21,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = (f"0,{64 * (place % 99)},4096,{'rw'[place % 2]},{place / 1000}" for place in range(300))
     Path("a.spc").write_text("\n".join(lines) + "\n")
-    Path("prices.csv").write_text(f"drive,price,watts\n{SMALL},10,2\nsim:low-latency,90,5\n")
+    Path("prices.csv").write_text(f"drive,price,watts\n{SMALL},10,2\n{SETTLING},90,5\n")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
@@ -75,7 +77,7 @@ def test_drives_may_come_one_by_one() -> None:
 def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
     with dl.drive(SMALL) as one:
         choice = dl.choose_drive(
-            dl.Characteristics(), [one, "sim:low-latency"], repetitions=2, **BRIEF
+            dl.Characteristics(), [one, SETTLING], repetitions=2, **BRIEF
         )
         assert one.measure(dl.Characteristics(), requests=50).requests == 50
     page = choice.report("found")
