@@ -292,3 +292,22 @@ def models_in_outline() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         in_outline(patch.setattr)
         yield
+
+
+@pytest.fixture(scope="module")
+def without_drawings() -> Iterator[None]:
+    """Write reports whose panels are empty, for tests that look at no figure."""
+    from blank_panels import blank_panels
+
+    with pytest.MonkeyPatch.context() as patch:
+        blank_panels(patch.setattr)
+        yield
+
+
+@pytest.fixture(scope="session")
+def between_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder that all workers of this run of pytest have in common (`made_once`)."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "between-workers"
+    folder.mkdir(exist_ok=True)
+    return folder
