@@ -76,9 +76,7 @@ def test_drives_may_come_one_by_one() -> None:
 
 def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
     with dl.drive(SMALL) as one:
-        choice = dl.choose_drive(
-            dl.Characteristics(), [one, SETTLING], repetitions=2, **BRIEF
-        )
+        choice = dl.choose_drive(dl.Characteristics(), [one, SETTLING], repetitions=2, **BRIEF)
         assert one.measure(dl.Characteristics(), requests=50).requests == 50
     page = choice.report("found")
     assert page == Path("found/report.html")

@@ -10,20 +10,24 @@ import pytest
 import drivelab as dl
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
 
 @pytest.fixture(scope="module")
-def folder(models_in_outline: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    models_in_outline: None, without_drawings: None, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("forecast")
     lines = (f"0,{64 * (place % 99)},4096,{'rw'[place % 2]},{place / 100}" for place in range(600))
     (folder / "a.spc").write_text("\n".join(lines) + "\n")
     (folder / "far.spc").write_text("0,0,4096,r,5\n0,100000000,4096,r,6\n")
     (folder / "ties.spc").write_text("0,0,4096,r,5\n" * 3)
-    words = ["model", SMALL, "--design", "sobol:60", "--check", "0", "--no-sweeps"]
-    assert cli.main([*words, "--writes", "burst", "--out", str(folder / "run")]) == 0
+    words = ["model", SMALL, "--design", "sobol:40", "--check", "0", "--no-sweeps"]
+    # What is compared are two ways to ask one model, however well it knows the drive.
+    words += ["--writes", "burst", "--requests", "200", "--out", str(folder / "run")]
+    assert cli.main(words) == 0
     return folder
 
 

@@ -16,7 +16,7 @@ import drivelab as dl
 from drivelab.cli import main as cli
 from drivelab.models.measured import METRICS
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SHORT = {"check": 20, "sweeps": False, "requests": 100, "progress": False}

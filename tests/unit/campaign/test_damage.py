@@ -24,7 +24,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import DrivelabError
 from drivelab.store import DATABASE, RunStore
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SMALL_JOB = ["model", SMALL_DRIVE, "--design", "huang2011:12", "--requests", "30"]

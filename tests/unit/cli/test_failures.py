@@ -14,7 +14,7 @@ from drivelab.drives import naming
 from drivelab.errors import RunError
 from drivelab.store import RunStore
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 COUNT = 20
 ORDER = measuring_order(range(COUNT), 0)

@@ -10,7 +10,7 @@ import pytest
 import drivelab as dl
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 

@@ -16,7 +16,7 @@ from drivelab.models.model import PerformanceModel
 from drivelab.store import RunStore
 from drivelab.workloads.parts import Parts
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL = Path(__file__).parents[2] / "small_drive.toml"
 WORDS = ["model", f"sim:{SMALL}", "--requests", "30", "--warmup-requests", "10", "--json"]

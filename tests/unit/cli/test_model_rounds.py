@@ -12,7 +12,7 @@ from drivelab.cli import main as cli
 from drivelab.store import RunStore
 from drivelab.workloads.parts import FITTED
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL = Path(__file__).parents[2] / "small_drive.toml"
 WORDS = ["model", f"sim:{SMALL}", "--requests", "30", "--warmup-requests", "10", "--no-sweeps"]

@@ -13,7 +13,7 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.errors import TerminatedError
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 JOB = ("model", DRIVE, "--design", "huang2011:12", "--check", "0", "--no-sweeps")

@@ -11,7 +11,7 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.store import RunStore
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SETTLING = Path(__file__).parents[2] / "settling_drive.toml"
 DESIGN = ["--design", "sobol:20", "--requests", "300", "--warmup-requests", "50"]

@@ -18,7 +18,7 @@ from drivelab.models.model import PerformanceModel
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 PARTS = Parts(training=60, calibration=15, check=20)
 PROVENANCE = {

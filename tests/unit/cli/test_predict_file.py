@@ -26,7 +26,7 @@ from drivelab.workloads.csv_design import csv_design
 from drivelab.workloads.csv_table import WorkloadCsv
 from drivelab.workloads.parts import Parts
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 HEADER = ",".join(FIELDS)
 GOOD = "0.5,4,4096,8192,0.5,0.5,65536,65536"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from blank_panels import blank_panels
 from made_run import made_run, measurement, run_of
 
 from drivelab.cli import main as cli
@@ -197,6 +199,15 @@ def test_the_default_folder_is_named_after_the_runs() -> None:
     assert len(str(default_folder([Path("x" * 90), Path("y" * 90)]))) <= 105
 
 
+@pytest.fixture
+def blank() -> Iterator[None]:
+    """Leave panels empty in a test that looks at no figure."""
+    with pytest.MonkeyPatch.context() as patch:
+        blank_panels(patch.setattr)
+        yield
+
+
+@pytest.mark.usefixtures("blank")
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     digests = [made_digest("sim:a"), made_digest("sim:b")]
     out = tmp_path / "deep" / "comparison"
@@ -225,7 +236,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Measure one small run, and a copy that lost its models."""
     folder = tmp_path_factory.mktemp("runs")
     first, second = folder / "first", folder / "second"
-    assert cli.main([*SIM, "--no-sweeps", "--out", str(first)]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        blank_panels(patch.setattr)
+        assert cli.main([*SIM, "--no-sweeps", "--out", str(first)]) == 0
     shutil.copytree(first, second)
     (second / "model.json").unlink()
     return [first, second]
@@ -237,6 +250,7 @@ def contents(path: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.usefixtures("blank")
 def test_report_of_two_runs_compares_and_changes_neither(
     runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -257,6 +271,7 @@ def test_report_of_two_runs_compares_and_changes_neither(
     assert (tmp_path / "other" / "report.html").is_file()
 
 
+@pytest.mark.usefixtures("blank")
 def test_one_report_goes_where_it_is_asked_to(runs: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "here"
     assert cli.main(["report", str(runs[0]), "--out", str(out)]) == 0
@@ -291,6 +306,7 @@ def test_bad_comparisons_end_in_one_line(
     assert "Traceback" not in printed.err
 
 
+@pytest.mark.usefixtures("blank")
 def test_a_damaged_run_is_reported(runs: list[Path], tmp_path: Path, capsys: Any) -> None:
     damaged = tmp_path / "damaged"
     damaged.mkdir()
