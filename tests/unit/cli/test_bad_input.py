@@ -23,7 +23,7 @@ from drivelab.models.model import PerformanceModel
 from drivelab.sealed_json import seal, sealed_json, unsealed_json
 from drivelab.store.database import sealed
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 SMALL_PRESET = """
 base = "x25m-yoo2014"

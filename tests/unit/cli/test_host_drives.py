@@ -48,7 +48,7 @@ def machines(server: Server, *names: str) -> None:
     Path("cluster.toml").write_text("\n".join(lines))
 
 
-@pytest.mark.usefixtures("models_in_outline")
+@pytest.mark.usefixtures("models_in_outline", "without_drawings")
 def test_drives_of_machines_are_measured_and_compared(
     server: Server,
     drive_folder: Path,

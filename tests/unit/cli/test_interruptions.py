@@ -20,7 +20,7 @@ from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.design import parse_design
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 WORKLOADS = 48

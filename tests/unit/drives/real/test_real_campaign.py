@@ -29,7 +29,7 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.workload import Workload
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_outline", "without_drawings")
 
 WORKLOADS = 6
 SCRIPT = """
