@@ -6,6 +6,9 @@ overlaps them; a mix pays for interference. None of it is fitted to a real drive
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -131,3 +134,12 @@ def _measurement(index: int, row: Array, latency: float) -> Measurement:
     ]
     duration_ns = round(1000 * latency / workload.queue_depth)
     return Measurement(index, workload, duration_ns, parts[0], parts[1])
+
+
+def lasting(part: Any, latency_ns: int) -> Any:
+    """Return one direction of a measurement, if it is there, with all its latencies the same."""
+    if part is None:
+        return None
+    return dataclasses.replace(
+        part, latency_ns_mean=latency_ns, latency_ns_min=latency_ns, latency_ns_max=latency_ns
+    )
