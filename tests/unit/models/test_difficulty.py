@@ -19,7 +19,7 @@ from drivelab.models.surfaces import SurfaceKey
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 PARTS = Parts(training=120, calibration=60)
 MEMBERS = {
@@ -38,7 +38,7 @@ def measured() -> list[Measurement]:
 
 @pytest.fixture(scope="module")
 def model(measured: list[Measurement]) -> PerformanceModel:
-    return PerformanceModel.fit(measured, parts=PARTS, seed=1)
+    return PerformanceModel.fit(measured, parts=PARTS, seed=1, is_explained=False)
 
 
 def by_hand(
@@ -99,7 +99,7 @@ def test_intervals_are_wide_where_a_drive_cannot_be_known(measured: list[Measure
         scaled(one, float(factor))
         for one, factor in zip(measurements(rows, noise=0), np.exp(scatter), strict=True)
     ]
-    model = PerformanceModel.fit(drawn[:180], parts=PARTS)
+    model = PerformanceModel.fit(drawn[:180], parts=PARTS, is_explained=False)
     asked = [one.characteristics for one in drawn[180:]]
     ends = model.interval(asked, metric="latency_ns_mean", level=0.9)
     inside, hard = ~np.isnan(ends[:, 0]), writes[180:]

@@ -15,7 +15,7 @@ from drivelab.models.trained import TrainedWorkloads
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 LOW = Characteristics(
     write_ratio=0.0, queue_depth=1, read_size=1024, read_random=0.0, read_stride=0
@@ -121,7 +121,7 @@ def test_between_two_clusters_nothing_near_was_measured() -> None:
     rows = grid_workloads(80, 1)
     rows[:40, 1:4] = (1, 4096, 4096)
     rows[40:, 1:4] = (64, 262144, 262144)
-    model = PerformanceModel.fit(measurements(rows))
+    model = PerformanceModel.fit(measurements(rows), is_explained=False)
     between = Characteristics(
         write_ratio=0.5,
         queue_depth=8,
@@ -139,7 +139,7 @@ def test_between_two_clusters_nothing_near_was_measured() -> None:
 
 
 def test_a_warning_says_what_a_mask_says() -> None:
-    model = PerformanceModel.fit(measurements(spread_workloads(40, 1)))
+    model = PerformanceModel.fit(measurements(spread_workloads(40, 1)), is_explained=False)
     asked = [characteristics(row) for row in [*grid_workloads(100, 2), *spread_workloads(100, 3)]]
     said = [bool(model.outside_training(workload)) for workload in asked]
     assert model.outside(asked).tolist() == said
@@ -157,7 +157,7 @@ def test_designs_hold_most_of_their_ranges(name: str) -> None:
 
 def test_nearest_workloads_are_shown_as_they_were_measured() -> None:
     measured = measurements(grid_workloads(60, 4), noise=0.02)
-    model = PerformanceModel.fit(measured)
+    model = PerformanceModel.fit(measured, is_explained=False)
     one = measured[17]
     first, second = model.nearest(one.characteristics, count=2)
     assert (first.index, first.distance) == (17, 0.0)
