@@ -147,6 +147,7 @@ def test_a_run_goes_on_from_the_state_of_an_array(pair: str, capsys) -> None:
 def test_what_makes_no_sense_for_an_array_is_one_line(
     pair: str, words: list[str], said: str, capsys
 ) -> None:
+    Path("a.so").touch()
     assert cli.main([words[0], pair, *words[1:]]) == 2
     refused = capsys.readouterr().err
     assert said in refused
