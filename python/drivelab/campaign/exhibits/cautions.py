@@ -250,7 +250,7 @@ def _partly_filled(run: CampaignData) -> Iterator[Caution]:
         yield Caution(
             "Partly filled",
             f"Only {share_text(filled)} of the drive holds data, {where}.",
-            "Reads elsewhere find nothing and take no time of the flash, so they look faster than "
+            "Reads elsewhere find nothing and never reach the flash, so they look faster than "
             "reads of your data. To measure a full drive, set `occupancy.filled` to 1.",
             short=f"{share_text(filled)} of the drive holds data; reads elsewhere skip the flash.",
         )
