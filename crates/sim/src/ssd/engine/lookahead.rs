@@ -147,12 +147,7 @@ impl<F: Firmware> Engine<F> {
             entry.begin_again(&request, &run, reading.emitted);
         });
         if let Some(Unusual { slot, request, now }) = unusual {
-            let run = PageRun::covering(
-                request.direction,
-                request.offset_bytes,
-                request.size_bytes,
-                1 << self.page_shift,
-            );
+            let run = self.pages_of(&request);
             self.front.slot_mut(slot).begin_again(&request, &run, now);
             self.enter_straight(slot, run, now);
         }

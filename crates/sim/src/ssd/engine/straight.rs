@@ -9,6 +9,7 @@
 //! whose answers are the same in the whole run. Anything unusual continues there.
 
 use drivelab_ftl::{Firmware, PageRun};
+use drivelab_request::Request;
 
 use crate::host::users::Edge;
 use crate::ssd::account::split::Parts;
@@ -63,12 +64,7 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error);
             return;
         }
-        let run = PageRun::covering(
-            request.direction,
-            request.offset_bytes,
-            request.size_bytes,
-            1 << self.page_shift,
-        );
+        let run = self.pages_of(&request);
         self.front.slot_mut(slot).begin_again(&request, &run, now);
         let operation = match run.is_one_whole_page() {
             true => self.ask_for_page(run.action, run.first),
@@ -78,6 +74,17 @@ impl<F: Firmware> Engine<F> {
             Some(operation) => self.enter_flash(&operation, Account::request(slot), now),
             None => self.enter_straight(slot, run, now),
         }
+    }
+
+    /// The pages of a request.
+    #[inline(always)]
+    pub(super) fn pages_of(&self, request: &Request) -> PageRun {
+        PageRun::covering(
+            request.direction,
+            request.offset_bytes,
+            request.size_bytes,
+            1 << self.page_shift,
+        )
     }
 
     /// The same for a request that is not a single operation.
