@@ -400,9 +400,15 @@ def any_within(
 # --- queueing --------------------------------------------------------------------------
 
 def replay_loops(
-    table: NDArray[np.float64], layout: dict[str, Any], costs: list[float], requests: int
+    table: NDArray[np.float64],
+    layout: dict[str, Any],
+    costs: list[float],
+    requests: int,
+    doublings: int,
 ) -> bytes:
     """Replay about `requests` of each workload, rows of eight characteristics.
+
+    As long as the mean is not sure that number is doubled, at most `doublings` times.
 
     `layout` holds the fields of `drivelab.models.queueing.Layout`. Returns float64, fifteen a row:
     the time from one completion to the next in ns, then how often each cost is on the critical path

@@ -1,6 +1,6 @@
 //! Closed loops of requests over buffers of float64.
 
-use drivelab_queueing::{Layout, replay};
+use drivelab_queueing::{Layout, Length, replay};
 use drivelab_replay::forecast;
 use drivelab_workload::Source;
 use pyo3::buffer::PyBuffer;
@@ -53,10 +53,15 @@ fn replay_loops<'py>(
     layout: GivenLayout,
     costs: Vec<f64>,
     requests: usize,
+    doublings: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let table = table.to_vec(py)?;
     let layout = layout.into();
-    let found = py.detach(|| replay(&table, &layout, &costs, requests));
+    let length = Length {
+        requests,
+        doublings,
+    };
+    let found = py.detach(|| replay(&table, &layout, &costs, length));
     let found = found.map_err(usage_error)?;
     let values = found
         .iter()

@@ -20,6 +20,7 @@
 //! long ago.
 //!
 //! Requests are spread evenly instead of drawn, so a few hundred represent the proportions of many.
+//! Where requests wait for rare long work, more are replayed until the mean is sure ([`Length`]).
 
 mod access;
 mod drive;
@@ -33,4 +34,4 @@ pub use error::QueueingError;
 pub use layout::{Layout, MEMBER_STRIPE_BYTES};
 pub use moment::{COSTS, Cost};
 pub use open::{Answered, MOST_GAP_BYTES, OpenLoop, Request};
-pub use replay::{CHARACTERISTICS, Replayed, replay};
+pub use replay::{CHARACTERISTICS, Length, Replayed, replay};

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::num::NonZero;
+use std::thread;
 
 use crate::access::Accesses;
 use crate::drive::{Drive, LINK_PAGE_BYTES};
@@ -11,10 +13,38 @@ use crate::{COSTS, Layout, QueueingError};
 /// Characteristics of a workload, in the order of equation 4 of Huang et al. 2011.
 pub const CHARACTERISTICS: usize = 8;
 
+/// More would not fit into memory.
+const MOST_DOUBLINGS: u32 = 6;
 /// The deepest simulated loop. Deeper ones wait at the same place.
 const MOST_DEPTH: usize = 256;
 /// Pages of a request for which this many requests are replayed. Larger requests need fewer.
 const USUAL_PAGES: f64 = 10.0;
+/// The parts of a replay whose times show how sure its mean is.
+const BATCHES: usize = 8;
+/// A mean is sure enough when its standard error is this share of it, as in a measurement of 1 %
+/// half-width.
+const SURE: f64 = 0.005;
+/// Workloads for which another thread is worth its start.
+const ROWS_PER_THREAD: usize = 32;
+
+/// How many requests of a workload are replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// About how many are counted, after a third as many that are not.
+    pub requests: usize,
+    /// How often that number is doubled at most, as long as the mean is not sure.
+    pub doublings: u32,
+}
+
+impl Length {
+    /// The same number for every workload.
+    pub const fn fixed(requests: usize) -> Self {
+        Self {
+            requests,
+            doublings: 0,
+        }
+    }
+}
 
 /// The time of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,13 +55,19 @@ pub struct Replayed {
     pub counts: [f64; COSTS],
 }
 
-/// Replays each workload of a table.
+impl Replayed {
+    const NOTHING: Self = Self {
+        ns: 0.0,
+        counts: [0.0; COSTS],
+    };
+}
+
+/// Replays each workload of a table, on all cores; the answers do not depend on their number.
 ///
 /// # Arguments
 ///
 /// `table` holds rows of [`CHARACTERISTICS`]: ratios from 0 to 1, sizes and strides in bytes; NaN
-/// for values without effect. About `requests` requests are counted, after a third as many that are
-/// not.
+/// for values without effect.
 ///
 /// # Errors
 ///
@@ -40,7 +76,7 @@ pub fn replay(
     table: &[f64],
     layout: &Layout,
     costs: &[f64],
-    requests: usize,
+    length: Length,
 ) -> Result<Vec<Replayed>, QueueingError> {
     layout.validate()?;
     let costs = checked_costs(costs)?;
@@ -50,13 +86,30 @@ pub fn replay(
             expected: "eight for each workload",
         });
     }
-    let mut drive = Drive::new(layout, &costs);
     let rows = table.chunks_exact(CHARACTERISTICS).enumerate();
-    rows.map(|(row, values)| {
-        let workload = Workload::read(values).ok_or(QueueingError::Workload { row })?;
-        Ok(drive.replay(&workload, requests.max(1)))
-    })
-    .collect()
+    let workloads = rows
+        .map(|(row, values)| Workload::read(values).ok_or(QueueingError::Workload { row }))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut found = vec![Replayed::NOTHING; workloads.len()];
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = (workloads.len() / ROWS_PER_THREAD).clamp(1, cores);
+    let each = workloads.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        for (workloads, found) in workloads.chunks(each).zip(found.chunks_mut(each)) {
+            let some = move || {
+                let mut drive = Drive::new(layout, &costs);
+                for (workload, found) in workloads.iter().zip(found) {
+                    *found = drive.replay(workload, length);
+                }
+            };
+            if threads == 1 {
+                some();
+            } else {
+                scope.spawn(some);
+            }
+        }
+    });
+    Ok(found)
 }
 
 /// A row of the table.
@@ -101,6 +154,57 @@ impl Workload {
     }
 }
 
+/// When each of a few equal parts of a replay ended.
+struct Batches {
+    size: usize,
+    ends_ns: Vec<f64>,
+}
+
+impl Batches {
+    fn new(size: usize) -> Self {
+        Self {
+            size,
+            ends_ns: Vec::with_capacity(2 * BATCHES + 1),
+        }
+    }
+
+    /// Tells whether a part ends before the request with this number, counted from 0, and when.
+    #[inline(always)]
+    fn end(&mut self, request: usize, ns: f64) -> bool {
+        let ends = request.is_multiple_of(self.size);
+        if ends {
+            self.ends_ns.push(ns);
+        }
+        ends
+    }
+
+    /// Tells whether the mean of all parts is sure. Joins them in pairs where it is not, once there
+    /// are twice as many: parts must be so long that they know nothing of each other.
+    fn are_sure(&mut self) -> bool {
+        if self.ends_ns.len() == 2 * BATCHES + 1 {
+            self.size *= 2;
+            let mut place = 0;
+            self.ends_ns.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+        } else if self.ends_ns.len() != BATCHES + 1 {
+            return false;
+        }
+        let (Some(first), Some(last)) = (self.ends_ns.first(), self.ends_ns.last()) else {
+            return false;
+        };
+        let mean = (last - first) / BATCHES as f64;
+        let squares: f64 = self
+            .ends_ns
+            .windows(2)
+            .map(|ends| (ends[1] - ends[0] - mean).powi(2))
+            .sum();
+        let error = (squares / (BATCHES * (BATCHES - 1)) as f64).sqrt();
+        error <= SURE * mean
+    }
+}
+
 /// The next step of a request in flight, and its time.
 #[derive(Clone, Copy)]
 struct InFlight {
@@ -110,7 +214,8 @@ struct InFlight {
 }
 
 impl Drive {
-    fn replay(&mut self, workload: &Workload, requests: usize) -> Replayed {
+    fn replay(&mut self, workload: &Workload, length: Length) -> Replayed {
+        let requests = length.requests.max(1);
         let &Workload {
             write_ratio, depth, ..
         } = workload;
@@ -118,10 +223,12 @@ impl Drive {
         self.reset(write_ratio > 0.0);
         let pages =
             ((1.0 - write_ratio) * reads.size + write_ratio * writes.size) / LINK_PAGE_BYTES + 2.0;
-        let counted = ((requests as f64 * USUAL_PAGES / pages) as usize)
+        let least = ((requests as f64 * USUAL_PAGES / pages) as usize)
             .clamp(requests / 2, requests * 4)
-            .max(depth);
-        let from = counted / 3 + depth;
+            .max(depth)
+            .next_multiple_of(BATCHES);
+        let most = least << length.doublings.min(MOST_DOUBLINGS);
+        let from = least / 3 + depth;
         let mut in_flight = vec![
             InFlight {
                 at: Moment::ZERO,
@@ -133,6 +240,7 @@ impl Drive {
         let mut order: BinaryHeap<_> = (0..depth).map(|place| Reverse((0, place))).collect();
         let page = self.layout.page_bytes as f64;
         let mut begin = Moment::ZERO;
+        let mut batches = Batches::new(least / BATCHES);
         let mut sent = 0;
         let mut share = 0.5;
         let end = loop {
@@ -150,8 +258,11 @@ impl Drive {
             if sent == from {
                 begin = next.at;
             }
-            if sent == from + counted {
-                break next.at;
+            if sent >= from && batches.end(sent - from, next.at.ns) {
+                let counted = sent - from;
+                if counted == most || counted >= least && batches.are_sure() {
+                    break next.at;
+                }
             }
             sent += 1;
             share += write_ratio;
@@ -173,7 +284,7 @@ impl Drive {
             in_flight[*place] = went_on;
         };
         let mut counts = [0.0; COSTS];
-        let each = 1.0 / counted as f64;
+        let each = 1.0 / (sent - from) as f64;
         self.log.count(end, each, &mut counts);
         self.log.count(begin, -each, &mut counts);
         Replayed {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use drivelab_queueing::{COSTS, Cost, Layout, QueueingError, replay};
+use drivelab_queueing::{COSTS, Cost, Layout, Length, QueueingError, replay};
 
 pub fn costs(given: &[(Cost, f64)]) -> [f64; COSTS] {
     let mut costs = [0.0; COSTS];
@@ -27,7 +27,7 @@ fn workload(write_ratio: f64, depth: f64, size: f64, random: f64, stride: f64) -
 }
 
 fn time(workload: &[f64; 8], layout: &Layout, costs: &[f64; COSTS]) -> f64 {
-    replay(workload, layout, costs, 256).unwrap()[0].ns
+    replay(workload, layout, costs, Length::fixed(256)).unwrap()[0].ns
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn a_time_is_the_sum_of_the_costs_on_its_path_and_changes_with_them() {
         {
             for depth in [1.0, 7.0, 128.0] {
                 let row = workload(0.3 * number as f64, depth, size, 0.4, 1536.0);
-                let found = replay(&row, layout, &costs, 64).unwrap()[0];
+                let found = replay(&row, layout, &costs, Length::fixed(64)).unwrap()[0];
                 let sum: f64 = found.counts.iter().zip(&costs).map(|(n, c)| n * c).sum();
                 assert!((sum - found.ns).abs() < 1e-4 * found.ns, "{sum} {found:?}");
                 // Twice the costs, twice the time.
                 let twice = costs.map(|cost| 2.0 * cost);
-                let slower = replay(&row, layout, &twice, 64).unwrap()[0];
+                let slower = replay(&row, layout, &twice, Length::fixed(64)).unwrap()[0];
                 assert!((slower.ns - 2.0 * found.ns).abs() < 1e-6 * slower.ns);
             }
         }
@@ -232,7 +232,11 @@ fn a_time_is_the_sum_of_the_costs_on_its_path_and_changes_with_them() {
 fn what_is_no_drive_or_workload_is_refused() {
     let costs = [1.0; COSTS];
     let row = workload(0.5, 1.0, 4096.0, 1.0, 0.0);
-    let refused = |layout: Layout| replay(&row, &layout, &costs, 8).unwrap_err().to_string();
+    let refused = |layout: Layout| {
+        replay(&row, &layout, &costs, Length::fixed(8))
+            .unwrap_err()
+            .to_string()
+    };
     for (layout, message) in [
         (
             Layout {
@@ -279,17 +283,71 @@ fn what_is_no_drive_or_workload_is_refused() {
         workload(0.5, 1.0, f64::INFINITY, 1.0, 0.0),
         workload(f64::NAN, 1.0, 4096.0, 1.0, 0.0),
     ] {
-        let error = replay(&bad, &Layout::PLAIN, &costs, 8).unwrap_err();
+        let error = replay(&bad, &Layout::PLAIN, &costs, Length::fixed(8)).unwrap_err();
         assert_eq!(error, QueueingError::Workload { row: 0 });
     }
-    assert!(replay(&row[..7], &Layout::PLAIN, &costs, 8).is_err());
-    assert!(replay(&row, &Layout::PLAIN, &costs[..3], 8).is_err());
-    assert!(replay(&row, &Layout::PLAIN, &[f64::NAN; COSTS], 8).is_err());
+    assert!(replay(&row[..7], &Layout::PLAIN, &costs, Length::fixed(8)).is_err());
+    assert!(replay(&row, &Layout::PLAIN, &costs[..3], Length::fixed(8)).is_err());
+    assert!(replay(&row, &Layout::PLAIN, &[f64::NAN; COSTS], Length::fixed(8)).is_err());
     // Values without effect are missing.
     let mut reads = row;
     reads[0] = 0.0;
     reads[3] = f64::NAN;
     reads[5] = f64::NAN;
     reads[7] = f64::NAN;
-    assert!(replay(&reads, &Layout::PLAIN, &costs, 8).unwrap()[0].ns > 0.0);
+    assert!(replay(&reads, &Layout::PLAIN, &costs, Length::fixed(8)).unwrap()[0].ns > 0.0);
+}
+
+#[test]
+fn what_waits_for_rare_long_work_is_replayed_until_its_mean_is_sure() {
+    // A read meets a program of 100 reads' time now and then.
+    let costs = costs(&[
+        (Cost::Read, 50.0),
+        (Cost::Program, 5_000.0),
+        (Cost::LinkReadPage, 10.0),
+    ]);
+    let layout = Layout {
+        units: 20,
+        buffer_pages: 64,
+        ..Layout::PLAIN
+    };
+    let rare = workload(0.3, 1.0, 4096.0, 1.0, 0.0);
+    let of = |requests, doublings| {
+        let length = Length {
+            requests,
+            doublings,
+        };
+        replay(&rare, &layout, &costs, length).unwrap()[0].ns
+    };
+    let truth = of(400_000, 0);
+    let off = |ns: f64| (ns / truth - 1.0).abs();
+    // Three standard errors; a few requests are farther off.
+    assert!(off(of(384, 6)) < 0.015, "{} of {truth}", of(384, 6));
+    assert!(off(of(384, 0)) > 0.015, "{} of {truth}", of(384, 0));
+    // What always takes the same time is replayed no longer than it was.
+    let even = workload(0.0, 1.0, 4096.0, 1.0, 0.0);
+    let long = Length {
+        requests: 384,
+        doublings: 6,
+    };
+    let found = |length| replay(&even, &layout, &costs, length).unwrap();
+    assert_eq!(found(long), found(Length::fixed(384)));
+}
+
+#[test]
+fn answers_do_not_depend_on_the_rows_around_them() {
+    let costs = costs(&[(Cost::Read, 50.0), (Cost::Program, 900.0)]);
+    let rows: Vec<_> = (0..200)
+        .map(|row| workload(f64::from(row) / 200.0, 4.0, 8192.0, 0.5, 0.0))
+        .collect();
+    let all = replay(
+        rows.as_flattened(),
+        &Layout::PLAIN,
+        &costs,
+        Length::fixed(64),
+    );
+    for (row, together) in rows.iter().zip(all.unwrap()) {
+        let alone = replay(row, &Layout::PLAIN, &costs, Length::fixed(64)).unwrap();
+        assert_eq!(alone, [together]);
+    }
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use drivelab_queueing::{Answered, COSTS, Cost, Layout, MOST_GAP_BYTES, OpenLoop, Request, replay};
+use drivelab_queueing::{
+    Answered, COSTS, Cost, Layout, Length, MOST_GAP_BYTES, OpenLoop, Request, replay,
+};
 
 use crate::loops::costs;
 
@@ -79,7 +81,7 @@ fn a_write_that_meets_room_waits_for_no_program() {
     );
     // A closed loop keeps the buffer full, so each of its writes waits.
     let closed = [1.0, 1.0, 4096.0, 4096.0, 1.0, 1.0, 0.0, 0.0];
-    let each = replay(&closed, &buffered, &costs, 256).unwrap()[0].ns;
+    let each = replay(&closed, &buffered, &costs, Length::fixed(256)).unwrap()[0].ns;
     assert!((each - 1000.0).abs() < 10.0, "{each}");
     // If they are sent as fast as they are programmed, they find room again.
     let slow: Vec<_> = (0..8)
@@ -122,7 +124,7 @@ fn a_loop_of_one_is_the_closed_loop() {
         let done = served(&layout, &costs, &reads);
         let each = done.last().unwrap().completed_ns / 200.0;
         let closed = [0.0, 1.0, 4096.0, 4096.0, 1.0, 1.0, 0.0, 0.0];
-        let expected = replay(&closed, &layout, &costs, 256).unwrap()[0].ns;
+        let expected = replay(&closed, &layout, &costs, Length::fixed(256)).unwrap()[0].ns;
         assert!((each - expected).abs() < 1e-6, "{each} {expected}");
     }
 }

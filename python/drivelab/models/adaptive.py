@@ -43,6 +43,9 @@ from drivelab.workloads.parts import DRAWN
 MODELS: Final = ("kriging", "queueing_kriging")
 #: Local errors are averaged over this many nearest rows.
 NEIGHBOURS: Final = 12
+# Requests that a queueing model replays of each workload that may be chosen: choices need no sure
+# means.
+_REPLAYED: Final = 384
 # Of the search for the likeliest process.
 _STEPS: Final = 100
 # How far errors may differ from what the model thinks, in variances: one surprise is not a law.
@@ -256,7 +259,8 @@ def choose(
         Places among the candidates, in the order in which they were chosen.
     """
     with one_thread():
-        return _chosen(learned, learned.inputs.of(candidates), learned.inputs.of(reference), count)
+        asked, stand = (learned.inputs.of(table, _REPLAYED) for table in (candidates, reference))
+        return _chosen(learned, asked, stand, count)
 
 
 def _chosen(learned: Learned, asked: FloatArray, stand: FloatArray, count: int) -> list[int]:

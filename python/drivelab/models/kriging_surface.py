@@ -24,7 +24,8 @@ from drivelab.checked_json import Node
 from drivelab.models.bottleneck import Bottleneck, fit_bottleneck, stripes_json, stripes_of
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import Estimator, Predictor
-from drivelab.models.queueing import Queueing, fit_queueing, refit_queueing
+from drivelab.models.queueing import Queueing
+from drivelab.models.queueing_search import fit_queueing, refit_queueing
 from drivelab.models.work import Stripes, likely_stripes, work_inputs
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Inputs:
         Whether the process is of what the bottleneck model leaves.
     queueing
         Whose time the process is around, and whose shares are inputs; None where there is none.
+    rivals
+        Other queueing models of the same measurements; how far their times are from that one's are
+        inputs too.
     """
 
     features: FeatureSet
@@ -81,9 +85,18 @@ class Inputs:
     bottleneck: Bottleneck | None = None
     is_mean: bool = False
     queueing: Queueing | None = None
+    rivals: tuple[Queueing, ...] = ()
 
-    def of(self, table: FloatArray) -> FloatArray:
-        """Return the inputs of workloads in effect, finite, shape (n, d)."""
+    def of(self, table: FloatArray, requests: int | None = None) -> FloatArray:
+        """Return the inputs of workloads in effect, finite, shape (n, d).
+
+        Parameters
+        ----------
+        table
+            Workloads in effect, shape (n, 8).
+        requests
+            About how many a queueing model replays; None for as many as its mean needs.
+        """
         if self.features.name != "extended":
             return self.features.project_linear(table)
         columns = [work_inputs(table)]
@@ -95,7 +108,8 @@ class Inputs:
         if self.bottleneck is not None and not self.is_mean:
             columns.append(self.bottleneck.parts(table).T)
         if self.queueing is not None:
-            columns.append(self.queueing.inputs(table))
+            own = self.queueing.inputs(table, requests)
+            columns += [own, *(each.time(table, requests) - own[:, 0] for each in self.rivals)]
         return np.column_stack(columns)
 
     @property
@@ -109,7 +123,7 @@ class Inputs:
     def mean(self, table: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return what the process is around, of workloads and their inputs, shape (n,)."""
         if self.queueing is not None:
-            return inputs[:, -1 - len(self.queueing.told)].copy()
+            return inputs[:, -1 - len(self.queueing.told) - len(self.rivals)].copy()
         if self.bottleneck is None or not self.is_mean:
             return np.zeros(len(table))
         return self.bottleneck.predict(table)
@@ -212,6 +226,7 @@ class KrigingSurface:
             "bottleneck": None if bottleneck is None else bottleneck.to_json(),
             "is_mean": self.inputs.is_mean,
             "queueing": None if queueing is None else queueing.to_json(),
+            "rivals": [each.to_json() for each in self.inputs.rivals],
             **{name: np.asarray(self.numbers[name]).tolist() for name in (*_NUMBERS, *_ARRAYS)},
             "rows": self.numbers["rows"].tolist(),
         }
@@ -226,6 +241,7 @@ class KrigingSurface:
             None if bottleneck.value is None else Bottleneck.from_json(bottleneck, features),
             node.of("is_mean").boolean(),
             None if queueing.value is None else Queueing.from_json(queueing),
+            tuple(Queueing.from_json(each) for each in node.of("rivals").items()),
         )
         numbers: dict[str, Any] = {name: node.of(name).number() for name in _NUMBERS}
         rows = [row.numbers() for row in node.of("rows").items()]
@@ -357,7 +373,8 @@ def fit_queueing_kriging(
     """Fit the process to what the queueing model leaves of the logarithms."""
     del seed  # nothing is drawn
     seen = _Seen.of(table, targets, noise)
-    inputs = Inputs(features, queueing=fit_queueing(seen.table, seen.targets))
+    likeliest, *rivals = fit_queueing(seen.table, seen.targets)
+    inputs = Inputs(features, queueing=likeliest, rivals=tuple(rivals))
     tried = _Tried(inputs, seen, _of_what_is_left(inputs, table))
     return _without_mishaps(tried, seen, _of_what_is_left(inputs, table), _STEPS).surface()
 
@@ -399,8 +416,9 @@ def refit_kriging(
         )
         inputs = replace(inputs, bottleneck=again)
     if inputs.queueing is not None:
-        loop = refit_queueing(seen.table, seen.targets, inputs.queueing)
-        tried = _Tried(replace(inputs, queueing=loop), seen, predictor.process, _AGAIN)
+        # The others stay: inputs like any other, whose few costs hardly know a tenth of the rows.
+        inputs = replace(inputs, queueing=refit_queueing(seen.table, seen.targets, inputs.queueing))
+        tried = _Tried(inputs, seen, predictor.process, _AGAIN)
         return _without_mishaps(tried, seen, predictor.process, _AGAIN).surface()
     return _Tried(inputs, seen, predictor.process, _AGAIN).surface()
 

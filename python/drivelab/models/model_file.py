@@ -48,7 +48,7 @@ from drivelab.sealed_model import ModelFile
 from drivelab.workloads.characteristics import FIELDS
 
 FORMAT: Final = "drivelab performance model"
-FORMAT_VERSION: Final = 6
+FORMAT_VERSION: Final = 7
 _FILE: Final = ModelFile(
     "Drivelab model",
     FORMAT,
