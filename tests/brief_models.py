@@ -6,7 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.models import bottleneck, effects, estimators, evaluate, kriging, queueing
+from drivelab.models import (
+    bottleneck,
+    effects,
+    estimators,
+    evaluate,
+    kriging,
+    queueing,
+    queueing_search,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +31,7 @@ sys.exit(main())
 """
 # The layout of the queueing model is searched among few, and few requests are replayed.
 _OF_THE_LOOP: Final[dict[str, Any]] = {
-    "_BEGINNINGS": queueing._BEGINNINGS[:4],
-    "_REQUESTS": 96,
+    "_BEGINNINGS": queueing_search._BEGINNINGS[:4],
     "_SETTLING": 64,
     "_CHANGED": 48,
     "_FOLLOWED": 1,
@@ -39,7 +46,9 @@ _FOLDS: Final = 4
 def in_brief(change: Callable[[Any, str, Any], None]) -> None:
     """Spend little on what takes longest; `change` sets a name of a module."""
     for name, value in _OF_THE_LOOP.items():
-        change(queueing, name, value)
+        change(queueing_search, name, value)
+    change(queueing, "_ANSWERED", 96)
+    change(queueing, "_DOUBLINGS", 0)
     change(effects, "_SHUFFLES", 2)
     change(effects, "_EFFECT_ROWS", 10)
 
@@ -47,8 +56,8 @@ def in_brief(change: Callable[[Any, str, Any], None]) -> None:
 def in_outline(change: Callable[[Any, str, Any], None]) -> None:
     """Fit every model in few steps and to few folds besides: each is there, and none is good."""
     in_brief(change)
-    change(queueing, "_BEGINNINGS", queueing._BEGINNINGS[:2])
-    change(queueing, "_BEGUN_ROWS", 40)
+    change(queueing_search, "_BEGINNINGS", queueing_search._BEGINNINGS[:2])
+    change(queueing_search, "_BEGUN_ROWS", 40)
     change(bottleneck, "_STEPS", 4 * _STEPS)
     change(kriging, "likeliest", _likely_enough(kriging.likeliest))
     trees = partial(estimators.BoostedLinearTrees, n_estimators=_TREES)

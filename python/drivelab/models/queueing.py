@@ -15,9 +15,9 @@ and two factors for slower programs under small and under large random writes. T
 settled drive, in which garbage collection follows every program.
 
 Where requests wait for rare long work, such as a collection, the mean of a few hundred is off by
-several per cent. So more are replayed until the mean is sure to 0.5 %, at most eight times as many.
-`drivelab.models.queueing_search` finds layout and costs. Kriging sees the costs that take the time,
-and their shares.
+several per cent. So more are replayed, until the standard error of the mean is 0.5 %, at most
+sixteen times as many. `drivelab.models.queueing_search` finds layout and costs. Kriging sees the
+costs that take the time, and their shares.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 # Approximate number of replayed requests of an answer, and how often it is doubled at most where
 # requests wait for rare long work.
 _ANSWERED: Final = 384
-_DOUBLINGS: Final = 3
+_DOUBLINGS: Final = 4
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,8 @@ _BEGUN: Final = 48
 _MOST_ROWS: Final = 500
 _CHANGED_ROWS: Final = 200
 _BEGUN_ROWS: Final = 120
-# Rounds of a search for costs, with nearly full weight for far rows and with hardly any; and of one
-# that starts from the costs of nearly the same rows.
+# Rounds of a search for costs: with nearly full weight for far rows, and with hardly any.
 _ROUNDS: Final = 5
-_NEAR: Final = 3
 _SOFT, _SOFTER = 0.1, 0.3
 # Logarithms of costs are drawn a little to where the search begins, and stay this near.
 _PULL: Final = 0.02
@@ -183,7 +181,7 @@ def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Q
     table, targets = _some(table, targets, _MOST_ROWS)
     has_factors = bool(start.parameters[len(OF_CORE) :].any())
     fitted = _Fitted(start.layout, start.parameters, np.inf, has_factors)
-    found = _costs(table, targets, start.layout, None, start=fitted, rounds=_NEAR, is_near=True)
+    found = _costs(table, targets, start.layout, None, start=fitted, rounds=_ROUNDS, is_near=True)
     return Queueing(start.layout, found.parameters, start.told)
 
 

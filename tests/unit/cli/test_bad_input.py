@@ -281,7 +281,7 @@ def test_run_of_another_drive(run, capsys) -> None:
     [
         (lambda data: data[: len(data) // 2], 1, "is damaged"),
         (lambda data: data.replace(b'"fold": [', b'"fold": [-1, '), 1, "is damaged"),
-        (lambda data: data.replace(b'"format_version": 6', b'"format_version": 9'), 1, "damaged"),
+        (lambda data: data.replace(b'"format_version": 7', b'"format_version": 9'), 1, "damaged"),
         (lambda data: b"[]", 2, "is not a Drivelab model that can be read: it contains "),
         (lambda data: b"{}", 2, "is not a Drivelab model that can be read: it contains "),
         (
@@ -304,7 +304,7 @@ def test_damaged_model(damage, code, said, run, capsys) -> None:
 
 
 def of_version(data: bytes, version: int) -> bytes:
-    return seal(data.replace(b'"format_version": 6', b'"format_version": %d' % version))
+    return seal(data.replace(b'"format_version": 7', b'"format_version": %d' % version))
 
 
 @pytest.mark.parametrize(("layout", "writer"), [(99, "newer"), (1, "older")])

@@ -46,7 +46,7 @@ def load(path: Path, data: object) -> PerformanceModel:
 def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
     assert list(content)[:2] == ["format", "format_version"]
     assert content["format"] == "drivelab performance model"
-    assert content["format_version"] == 6
+    assert content["format_version"] == 7
     assert content["features"]["basic"]["trees"][0] == "write_ratio"
     assert set(content["rows"]["workloads"]["queue_depth"]) == {1, 4, 16, 64}
 

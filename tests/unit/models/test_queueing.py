@@ -103,10 +103,10 @@ def test_programs_of_a_drive_that_was_written_anywhere_take_longer() -> None:
     assert slower(write_ratio=0) == 1
     table = workloads(260)
     near = settled.copy()
-    near[-2:] = np.log([10.5, 3.5])
+    near[-2:] = np.log([9, 4])
     found = refit_queueing(table, time_of(drive, table), replace(drive, parameters=near))
-    assert found.cost_ns("small_anywhere") == pytest.approx(12, rel=0.1)
-    assert found.cost_ns("large_anywhere") == pytest.approx(3, rel=0.1)
+    assert found.cost_ns("small_anywhere") == pytest.approx(12, rel=0.2)
+    assert found.cost_ns("large_anywhere") == pytest.approx(3, rel=0.2)
 
 
 def test_a_drive_that_was_written_anywhere_is_found_from_its_times() -> None:
