@@ -153,8 +153,8 @@ def test_a_changed_intercept_answers_nothing(
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (1, "its version 1 is of an older Drivelab, this one reads 6; fit the model again"),
-        (7, "its version 7 is of a newer Drivelab, this one reads 6; update it, or fit"),
+        (1, "its version 1 is of an older Drivelab, this one reads 7; fit the model again"),
+        (8, "its version 8 is of a newer Drivelab, this one reads 7; update it, or fit"),
     ],
 )
 def test_another_version_says_what_to_do(
