@@ -30,7 +30,7 @@ from drivelab.models.evaluate import fold_numbers
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.gaussian_process import solved
 from drivelab.models.kriging import KrigingRegressor
-from drivelab.models.kriging_surface import Inputs, KrigingSurface
+from drivelab.models.kriging_surface import FEW_REQUESTS, Inputs, KrigingSurface
 from drivelab.models.measured import Rows
 from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS
@@ -43,9 +43,6 @@ from drivelab.workloads.parts import DRAWN
 MODELS: Final = ("kriging", "queueing_kriging")
 #: Local errors are averaged over this many nearest rows.
 NEIGHBOURS: Final = 12
-# Requests that a queueing model replays of each workload that may be chosen: choices need no sure
-# means.
-_REPLAYED: Final = 384
 # Of the search for the likeliest process.
 _STEPS: Final = 100
 # How far errors may differ from what the model thinks, in variances: one surprise is not a law.
@@ -259,7 +256,7 @@ def choose(
         Places among the candidates, in the order in which they were chosen.
     """
     with one_thread():
-        asked, stand = (learned.inputs.of(table, _REPLAYED) for table in (candidates, reference))
+        asked, stand = (learned.inputs.of(table, FEW_REQUESTS) for table in (candidates, reference))
         return _chosen(learned, asked, stand, count)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.answers import of_surface
 from drivelab.models.features import UNITS, FloatArray, effective_table
-from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
+from drivelab.models.predictor import IntArray, Predictor, in_haste, predict_out_of_fold
 from drivelab.workloads.characteristics import FIELDS
 
 _SHUFFLES: Final = 5
@@ -87,9 +87,10 @@ def permutation_importance(
     seed
         Of the shuffles.
     """
+    hasty = [in_haste(each) for each in predictors]
 
     def errors(of: FloatArray) -> FloatArray:
-        values = predict_out_of_fold(predictors, of, folds)
+        values = predict_out_of_fold(hasty, of, folds)
         return np.array(
             [
                 measure_accuracy(found, np.exp(of_surface(values, of, metric))).mre
@@ -163,6 +164,7 @@ def partial_dependence(
     metrics
         Of which performances.
     """
+    predictor = in_haste(predictor)
     result: dict[str, list[Effect]] = {metric: [] for metric in metrics}
     for name, column in _COLUMN.items():
         rows = table[_complete_rows(table, name)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,20 @@ class Predictor(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Return the numbers that describe the predictor completely."""
         ...
+
+
+@runtime_checkable
+class Hasty(Predictor, Protocol):
+    """A predictor that can also answer sooner, and a little less exactly."""
+
+    def in_haste(self) -> Predictor:
+        """Return one that does."""
+        ...
+
+
+def in_haste(predictor: Predictor) -> Predictor:
+    """Return what answers like a predictor, sooner if it can: for means over many answers."""
+    return predictor.in_haste() if isinstance(predictor, Hasty) else predictor
 
 
 class StoredPredictor(Predictor, Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from drivelab.checked_json import MismatchError, Node
+from drivelab.models.combination import Combination
 from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 from drivelab.models.kriging_surface import (
     KrigingSurface,
@@ -16,6 +17,7 @@ from drivelab.models.kriging_surface import (
     fit_queueing_kriging,
     refit_kriging,
 )
+from drivelab.models.predictor import in_haste
 from drivelab.models.queueing import COSTS, Layout, Queueing
 from drivelab.models.queueing_search import fit_queueing, refit_queueing
 from drivelab.workloads.characteristics import Characteristics
@@ -159,6 +161,19 @@ def test_any_workload_is_answered_whatever_else_is_asked(found: KrigingSurface) 
     assert np.isfinite(together).all()
     assert [found.predict(table[row : row + 1])[0] for row in range(4)] == together.tolist()
     assert np.isfinite(found.deviation(table)).all()
+
+
+def test_answers_in_haste_are_nearly_the_same(found: KrigingSurface) -> None:
+    asked = workloads(300)[100:]
+    exact = found.predict(asked)
+    both = Combination({"queueing_kriging": found}, {"queueing_kriging": 1.0})
+    for one in (found, both):
+        apart = np.abs(in_haste(one).predict(asked) - exact)
+        # Of means of 384 requests, where exact answers are those of up to 6,144.
+        assert 0 < apart.mean() < 0.02
+    assert found.predict(asked).tolist() == exact.tolist()
+    line = fit_kriging(FEATURE_SETS["basic"], asked, exact, np.zeros(len(asked)), 0)
+    assert in_haste(line).predict(asked).tolist() == line.predict(asked).tolist()
 
 
 def test_few_and_equal_workloads_are_fitted() -> None:
