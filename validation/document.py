@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import platform
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import date
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+_HEAD: Final = """# Validation
+
+Every number is below the command that reproduces it, and the version with which it was measured. Do
+not edit: `make validate` writes every section, `.venv/bin/python -m validation NAME` only one.
+"""
+# Before a section, with its name; and after a claim whose figure was used for fitting.
+_MARK: Final = "<!-- section {} -->"
+_FITTED: Final = " (used for fitting)"
 
 
 @dataclass(frozen=True)
@@ -71,12 +84,44 @@ class Section:
 
     def markdown(self) -> str:
         """Return the section as Markdown."""
-        parts = [f"## {self.title}", f"Reproduce with `{self.command}`.", *self.paragraphs]
+        today = date.today().isoformat()
+        measured = (
+            f"Reproduce with `{self.command}`. Measured on {today} with Drivelab "
+            f"{version('drivelab')}, Python {platform.python_version()}, {platform.system()} "
+            f"{platform.machine()}."
+        )
+        parts = [f"## {self.title}", measured, *self.paragraphs]
         if self.claims:
             parts.append(
                 "\n".join(
                     f"- {'holds' if claim.holds else '**FAILS**'}: {claim.statement}"
+                    f"{_FITTED if claim.fitted else ''}"
                     for claim in self.claims
                 )
             )
         return "\n\n".join(parts)
+
+
+def with_section(document: str, name: str, section: Section, order: Sequence[str]) -> str:
+    """Return the document with a section put into its place, or replaced, and claims counted anew.
+
+    Parameters
+    ----------
+    document
+        As it is; empty for a new one.
+    name, section
+        The section.
+    order
+        Names of all sections. Any other section is left out.
+    """
+    _, *pieces = re.split(rf"^{_MARK.format('([0-9a-z]+)')}$", document, flags=re.MULTILINE)
+    texts = dict(zip(pieces[::2], (text.strip() for text in pieces[1::2]), strict=True))
+    texts[name] = section.markdown()
+    parts = [f"{_MARK.format(each)}\n\n{texts[each]}" for each in order if each in texts]
+    body = "\n\n".join(parts)
+    holds, fails = (
+        len(re.findall(rf"^- {word}: ", body, re.MULTILINE)) for word in ("holds", r"\*\*FAILS\*\*")
+    )
+    fitted = len(re.findall(rf"^- holds: .*{re.escape(_FITTED)}$", body, re.MULTILINE))
+    counted = f"{holds} of {holds + fails} claims hold, {fitted} of them used for fitting."
+    return f"{_HEAD}\n{counted}\n\n{body}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,37 +35,72 @@ def section(*, holds: bool) -> Section:
     return made
 
 
+@pytest.fixture
+def document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of a document in place of the project's, and of its table of counters."""
+    path = tmp_path / "VALIDATION.md"
+    monkeypatch.setattr(validation, "_TARGET", path)
+    monkeypatch.setattr(validation, "write_counters", lambda: None)
+    return path
+
+
 def test_a_section_says_its_command_and_which_claims_fail() -> None:
     text = section(holds=False).markdown()
     assert "Reproduce with `drivelab something`." in text
     assert "| a | 1 |" in text
-    assert "- holds: one is one" in text
-    assert "- **FAILS**: the claim" in text
+    assert f" with Drivelab {version('drivelab')}, Python 3." in text
+    assert "- holds: one is one\n" in text
+    assert "- **FAILS**: the claim (used for fitting)" in text
 
 
 @pytest.mark.parametrize(("holds", "code"), [(True, 0), (False, 1)])
 def test_a_failing_claim_fails_the_command(
-    holds: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    holds: bool,
+    code: int,
+    document: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: section(holds=holds)})
     assert validation.main(["made"]) == code
-    captured = capsys.readouterr()
-    assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in captured.out
-    assert ("FAILS: the claim" in captured.err) is not holds
-    assert "<!-- section made -->\n\n## A title\n" in captured.out
+    text = document.read_text()
+    assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in text
+    assert ("FAILS: the claim" in capsys.readouterr().err) is not holds
+    assert "<!-- section made -->\n\n## A title\n" in text
+
+
+def test_a_named_section_is_replaced_and_the_others_stay(
+    document: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other() -> Section:
+        return Section("Another", "drivelab other")
+
+    every = {"other": other, "made": lambda: section(holds=True)}
+    monkeypatch.setattr(validation, "SECTIONS", every)
+    assert validation.main([]) == 0
+    whole = document.read_text()
+    every["made"] = lambda: section(holds=False)
+    assert validation.main(["made"]) == 1
+    text = document.read_text()
+    assert text == whole.replace("2 of 2 claims hold, 1", "1 of 2 claims hold, 0").replace(
+        "holds: the claim", "**FAILS**: the claim"
+    )
+    del every["made"]
+    validation.main(["other"])
+    assert "A title" not in document.read_text()
 
 
 def test_a_missed_target_is_reported_and_counted_and_fails_no_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    document: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = section(holds=True)
     made.claim("the aim", holds=False, target=True)
     monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: made})
     assert validation.main(["made"]) == 0
-    captured = capsys.readouterr()
-    assert "2 of 3 claims hold" in captured.out
-    assert "- **FAILS**: the aim" in captured.out
-    assert "missed: the aim" in captured.err
+    text = document.read_text()
+    assert "2 of 3 claims hold" in text
+    assert "- **FAILS**: the aim" in text
+    assert "missed: the aim" in capsys.readouterr().err
 
 
 def test_few_measurements_list_what_misses_the_target_however_little() -> None:
@@ -125,6 +161,8 @@ def test_the_document_holds_every_section_once_and_in_order() -> None:
         for word in ("holds", "**FAILS**")
     )
     assert (int(found[1]), int(found[2])) == (holds, holds + fails)
+    assert text.count(" (used for fitting)\n") == int(re.findall(r"hold, (\d+) of them", text)[0])
+    assert all(" with Drivelab 0." in part for part in parts[2::2])
 
 
 def test_an_unknown_section_is_refused() -> None:
