@@ -47,7 +47,8 @@ def in_brief(change: Callable[[Any, str, Any], None]) -> None:
     """Spend little on what takes longest; `change` sets a name of a module."""
     for name, value in _OF_THE_LOOP.items():
         change(queueing_search, name, value)
-    change(queueing, "_ANSWERED", 96)
+    for module in (queueing, queueing_search):
+        change(module, "FEW_REQUESTS", 96)
     change(queueing, "_DOUBLINGS", 0)
     change(effects, "_SHUFFLES", 2)
     change(effects, "_EFFECT_ROWS", 10)

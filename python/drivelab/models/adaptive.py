@@ -30,10 +30,12 @@ from drivelab.models.evaluate import fold_numbers
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.gaussian_process import solved
 from drivelab.models.kriging import KrigingRegressor
-from drivelab.models.kriging_surface import FEW_REQUESTS, Inputs, KrigingSurface
+from drivelab.models.kriging_inputs import Inputs
+from drivelab.models.kriging_surface import KrigingSurface
 from drivelab.models.measured import Rows
 from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS
+from drivelab.models.queueing import FEW_REQUESTS
 from drivelab.models.trained import BoolArray
 from drivelab.one_thread import one_thread
 from drivelab.workloads.adaptive import START

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from drivelab.checked_json import MismatchError, Node
+from drivelab.models import queueing
 from drivelab.models.combination import Combination
 from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 from drivelab.models.kriging_surface import (
@@ -19,7 +21,7 @@ from drivelab.models.kriging_surface import (
 )
 from drivelab.models.predictor import in_haste
 from drivelab.models.queueing import COSTS, Layout, Queueing
-from drivelab.models.queueing_search import fit_queueing, refit_queueing
+from drivelab.models.queueing_search import fit_queueing, refit_queueing, trust_in
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.ranges import workload_at
 from drivelab.workloads.sobol_points import sobol_points
@@ -174,6 +176,81 @@ def test_answers_in_haste_are_nearly_the_same(found: KrigingSurface) -> None:
     assert found.predict(asked).tolist() == exact.tolist()
     line = fit_kriging(FEATURE_SETS["basic"], asked, exact, np.zeros(len(asked)), 0)
     assert in_haste(line).predict(asked).tolist() == line.predict(asked).tolist()
+
+
+def test_each_workload_is_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = workloads(30)
+    drive = replace(DRIVE)
+    first = drive.time(table[:20])
+    given = []
+    replayed = queueing.replayed
+
+    def counted(rows: FloatArray, *others: Any) -> tuple[FloatArray, FloatArray]:
+        given.append(len(rows))
+        return replayed(rows, *others)
+
+    monkeypatch.setattr(queueing, "replayed", counted)
+    assert drive.time(table[::-1])[-20:].tolist() == first[::-1].tolist()
+    assert drive.inputs(table[:5], 96)[:, 0].tolist() == time_in_haste(table[:5])
+    # Ten that were not known, five of another length, and five of a drive that knows nothing.
+    assert given == [10, 5, 5]
+
+
+def time_in_haste(table: FloatArray) -> list[float]:
+    found: list[float] = replace(DRIVE).time(table, 96).tolist()
+    return found
+
+
+def test_several_processes_see_different_inputs(found: KrigingSurface) -> None:
+    assert found.inputs.rivals
+    kinds = np.array(found.inputs.kinds())
+    seen = [set(kinds[view.columns]) for view in found.views]
+    assert seen == [
+        {"work", "time", "shares", "rivals", "elsewhere"},
+        {"time", "shares", "rivals"},
+        {"work", "time", "shares"},
+        {"work", "time", "rivals"},
+    ]
+    assert sum(view.weight for view in found.views) == pytest.approx(1)
+    asked = workloads(300)[260:]
+    inputs = found.inputs.of(asked)
+    answers = np.array([view.answers(inputs) for view in found.views])
+    mean = found.predict(asked) - found.inputs.mean(asked, inputs)
+    assert (answers.min(axis=0) <= mean + 1e-12).all()
+    assert (mean <= answers.max(axis=0) + 1e-12).all()
+    # Without rivals there is nothing to leave out of the first and third.
+    assert len(replace(found.inputs, rivals=(), trust=(1.0,)).views()) == 3
+
+
+def test_a_model_is_trusted_by_what_it_leaves() -> None:
+    left = np.array([[0.01, -0.01], [0.02, 0.02], [0.01, 0.01]])
+    # With hardly any bend, twice the residual is four times the loss; to the sixth power.
+    assert trust_in(left) == pytest.approx([0.5, 0.5 / 4**6, 0.5], rel=0.1)
+    assert trust_in(np.zeros((2, 3))).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (["trust", 0], 2.0, "trust is not weights whose sum is 1"),
+        (["views", 0, "weight"], 1.0, "views is not weights whose sum is 1"),
+        (["views", 0, "columns", 1], 0, "columns is not numbers of inputs in their order"),
+        (["views", 1, "columns"], [0], r"rows is not rows of 1 inputs"),
+        (["views", 1, "columns", 0], 10_000, "columns"),
+        (["views", 1, "lengths", 0], 0.0, "lengths is not above 0"),
+    ],
+)
+def test_a_damaged_surface_is_refused(
+    found: KrigingSurface, place: list[Any], value: Any, message: str
+) -> None:
+    written = json.loads(json.dumps(found.to_json()))
+    *path, last = place
+    inside = written
+    for key in path:
+        inside = inside[key]
+    inside[last] = value
+    with pytest.raises(MismatchError, match=message):
+        KrigingSurface.from_json(Node(written, ""), EXTENDED)
 
 
 def test_few_and_equal_workloads_are_fitted() -> None:
