@@ -1,4 +1,4 @@
-"""How good the models of 300 measurements are on eleven drives, and what runs expected."""
+"""How good models of 300 measurements are on eleven drives, and what runs forecast, also early."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from validation.few_runs import (
     SSDS,
     Found,
     Job,
-    jobs,
+    early_jobs,
     run,
+    whole_jobs,
 )
 
 if TYPE_CHECKING:
@@ -42,14 +43,22 @@ _OTHER_RUNS: Final = Path(__file__).parents[1] / "docs" / "images" / "few-measur
 
 
 def few_measurements() -> Section:
-    """Compare errors off the grid with the targets, and with what runs forecast."""
-    every = jobs()
+    """Compare errors off the grid with the targets."""
+    return section_of(_found(whole_jobs()))
+
+
+def early_forecasts() -> Section:
+    """Compare what runs forecast early with the errors found."""
+    return early_section_of(_found(early_jobs()))
+
+
+def _found(every: Sequence[Job]) -> dict[Job, Found]:
     found = in_processes(run, every, what="runs", name=lambda job: job.name)
-    return section_of(dict(zip(every, found, strict=True)))
+    return dict(zip(every, found, strict=True))
 
 
-def section_of(every: Mapping[Job, Found]) -> Section:
-    """Put the results into a section."""
+def section_of(whole: Mapping[Job, Found]) -> Section:
+    """Put the results of whole runs into a section."""
     section = Section(f"Models from {MEASUREMENTS} measurements", "python -m validation few")
     section.say(
         f"`drivelab model DRIVE --writes burst --check {CHECK}` on {len(_TARGETS)} drives: "
@@ -62,14 +71,12 @@ def section_of(every: Mapping[Job, Found]) -> Section:
         "run of `benches/few_measurements.py`, which has other workloads to check."
     )
     section.say(_unmeasured())
-    whole = {job: one for job, one in every.items() if job.measurements == MEASUREMENTS}
     _bursts(section, {job: one for job, one in whole.items() if job.writes == "burst"})
     section.say(
         "The same with `--writes sustained`: every workload starts from a state after hours of "
         f"its own kind of writing. {REPEATED['sustained']} workloads are repeated:"
     )
     _sustained(section, {job: one for job, one in whole.items() if job.writes == "sustained"})
-    _forecasts(section, {job: one for job, one in every.items() if job.measurements == EARLY})
     return section
 
 
@@ -191,14 +198,16 @@ def _target(section: Section, what: str, found: Mapping[Job, Found]) -> None:
     )
 
 
-def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
+def early_section_of(found: Mapping[Job, Found]) -> Section:
     """Compare the forecasts of early runs with their errors, by drive and in total."""
+    section = Section(f"Forecasts after {EARLY} measurements", "python -m validation early")
     drives = tuple(dict.fromkeys(job.drive for job in found))
     section.say(
-        f"Forecasts are checked after {EARLY} measurements, when they are hardest, in {SEEDS} runs "
-        "per drive with other random numbers. They are compared with the worst of the three "
-        f"errors found on {EARLY_CHECK} other workloads. The table has the mean over the runs, and "
-        f"the smallest and largest. {_listed(SLOW)} is left out, because its runs take too long."
+        f"`drivelab model DRIVE --writes burst --check {EARLY_CHECK}`: forecasts of the error are "
+        f"checked after {EARLY} measurements, when they are hardest, in {SEEDS} runs per drive with "
+        "other random numbers. They are compared with the worst of the three errors found on "
+        f"{EARLY_CHECK} other workloads. The table has the mean over the runs, and the smallest "
+        f"and largest. {_listed(SLOW)} is left out, because its runs take too long."
     )
     rows, off = [], {}
     for drive in drives:
@@ -230,6 +239,7 @@ def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
         f"mean error found, {100 * worst:.2f} %; errors of drives cancel in this mean",
         holds=not _is_off(forecast, worst),
     )
+    return section
 
 
 def _is_off(forecast: float, error: float) -> bool:

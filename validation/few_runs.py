@@ -91,13 +91,16 @@ class Found:
     repeated: float | None
 
 
-def jobs() -> list[Job]:
-    """Return every run of the section."""
+def whole_jobs() -> list[Job]:
+    """Return the runs whose errors are compared with the targets."""
     whole = [Job(drive, 0) for drive in (*SSDS, *SLOW, *DISKS)]
-    sustained = [Job(drive, 0, writes="sustained") for drive in SUSTAINED]
+    return [*whole, *(Job(drive, 0, writes="sustained") for drive in SUSTAINED)]
+
+
+def early_jobs() -> list[Job]:
+    """Return the runs whose forecasts are looked at early and often."""
     often = (*SSDS, *DISKS)
-    early = [Job(drive, seed, EARLY, EARLY_CHECK) for seed in range(SEEDS) for drive in often]
-    return [*whole, *sustained, *early]
+    return [Job(drive, seed, EARLY, EARLY_CHECK) for seed in range(SEEDS) for drive in often]
 
 
 def run(job: Job) -> Found:
