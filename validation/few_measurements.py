@@ -204,8 +204,8 @@ def early_section_of(found: Mapping[Job, Found]) -> Section:
     drives = tuple(dict.fromkeys(job.drive for job in found))
     section.say(
         f"`drivelab model DRIVE --writes burst --check {EARLY_CHECK}`: forecasts of the error are "
-        f"checked after {EARLY} measurements, when they are hardest, in {SEEDS} runs per drive with "
-        "other random numbers. They are compared with the worst of the three errors found on "
+        f"checked after {EARLY} measurements, when they are hardest, in {SEEDS} runs per drive, "
+        "with other random numbers. They are compared with the worst of the three errors found on "
         f"{EARLY_CHECK} other workloads. The table has the mean over the runs, and the smallest "
         f"and largest. {_listed(SLOW)} is left out, because its runs take too long."
     )
