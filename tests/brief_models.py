@@ -32,7 +32,6 @@ sys.exit(main())
 # The layout of the queueing model is searched among few, and few requests are replayed.
 _OF_THE_LOOP: Final[dict[str, Any]] = {
     "_BEGINNINGS": queueing_search._BEGINNINGS[:4],
-    "_SETTLING": 64,
     "_CHANGED": 48,
     "_FOLLOWED": 1,
     "_FINISHED": 1,

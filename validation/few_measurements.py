@@ -173,9 +173,9 @@ def _merges(found: Mapping[Job, Found]) -> str:
     return (
         f"{_listed(drives)} map blocks (docs/simulator.md). An overwritten page goes to a log, and "
         "a full log costs merges of the blocks in it: from none to dozens of moved pages for each "
-        "written one, depending on where earlier writes went. No estimator sees logs, and the "
-        f"queueing model has none. {_listed(SLOW)}, whose logs are shared by all blocks of a "
-        "plane, is the hardest."
+        "written one, depending on where earlier writes went. The queueing model has logs that "
+        f"belong to one block each. {_listed(SLOW)}, whose logs are shared by all blocks of a "
+        "plane, is the hardest: no estimator sees what they hold when a workload begins."
     )
 
 

@@ -410,7 +410,7 @@ def replay_loops(
 
     As long as the mean is not sure that number is doubled, at most `doublings` times.
 
-    `layout` holds the fields of `drivelab.models.queueing.Layout`. Returns float64, fifteen a row:
+    `layout` holds the fields of `drivelab.models.queueing.Layout`. Returns float64, sixteen a row:
     the time from one completion to the next in ns, then how often each cost is on the critical path
     of a request. `UsageError` for what is no drive or workload.
     """

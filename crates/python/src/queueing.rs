@@ -25,6 +25,8 @@ struct GivenLayout {
     caches_reads: bool,
     reads_ahead: bool,
     duplex: bool,
+    log_blocks: usize,
+    block_pages: usize,
 }
 
 impl From<GivenLayout> for Layout {
@@ -41,6 +43,8 @@ impl From<GivenLayout> for Layout {
             caches_reads: given.caches_reads,
             reads_ahead: given.reads_ahead,
             duplex: given.duplex,
+            log_blocks: given.log_blocks,
+            block_pages: given.block_pages,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::access::Access;
+use crate::logs::Logs;
 use crate::moment::{Log, Moment};
 use crate::{COSTS, Cost, Layout};
 
@@ -26,6 +27,7 @@ pub struct Drive {
     channel_of: Vec<usize>,
     /// For each member, when the pages in its buffer are programmed.
     buffers: Vec<BinaryHeap<Reverse<Moment>>>,
+    logs: Logs,
     /// The unit whose turn it is.
     turn: usize,
     /// When the previous read arrived.
@@ -48,6 +50,7 @@ impl Drive {
                 .map(|unit| unit.checked_rem(layout.channels).unwrap_or(0))
                 .collect(),
             buffers: vec![BinaryHeap::new(); layout.members],
+            logs: Logs::new(layout.units, layout.log_blocks, layout.block_pages),
             turn: 0,
             read_before: Moment::ZERO,
             commands: vec![(Moment::ZERO, 0.0); layout.members],
@@ -60,6 +63,7 @@ impl Drive {
         self.reads.fill(Moment::ZERO);
         self.programs.fill(Moment::ZERO);
         self.channels.fill(Moment::ZERO);
+        self.logs.clear();
         self.turn = 0;
         self.read_before = Moment::ZERO;
         let each = self.layout.units / self.layout.members;
@@ -226,7 +230,13 @@ impl Drive {
         }
         let arrived = self.commands[member].0;
         let arrived = self.channel(arrived, arrived, unit, weight);
-        let begin = arrived.or_later(self.written(unit));
+        let mut begin = arrived.or_later(self.written(unit));
+        if self.logs.are_any() && !replaces {
+            let copied = self.logs.write(unit, self.layout.page_in_unit(page));
+            if copied > 0.0 {
+                begin = self.log.after(begin, Cost::Merge, copied);
+            }
+        }
         let done = if again {
             self.log.after(begin, Cost::ProgramAgain, 1.0)
         } else {

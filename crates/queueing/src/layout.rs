@@ -7,6 +7,7 @@ pub const MEMBER_STRIPE_BYTES: u64 = 65_536;
 
 const MOST_UNITS: usize = 4096;
 const MOST_PAGES: usize = 1 << 16;
+const MOST_LOGS: usize = 64;
 
 /// Counts and switches that describe a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,10 @@ pub struct Layout {
     pub reads_ahead: bool,
     /// Data crosses the link in both directions at the same time.
     pub duplex: bool,
+    /// Log blocks of a unit; 0 if pages are mapped one by one.
+    pub log_blocks: usize,
+    /// Pages of a block.
+    pub block_pages: usize,
 }
 
 impl Layout {
@@ -50,6 +55,8 @@ impl Layout {
         caches_reads: false,
         reads_ahead: false,
         duplex: false,
+        log_blocks: 0,
+        block_pages: 64,
     };
 
     /// Refuses invalid layouts.
@@ -80,7 +87,25 @@ impl Layout {
         if self.channels > MOST_UNITS {
             return refused("channels", self.channels, "0 to 4096");
         }
+        if self.log_blocks > MOST_LOGS {
+            return refused("log_blocks", self.log_blocks, "0 to 64");
+        }
+        if !(1..=MOST_PAGES).contains(&self.block_pages) {
+            return refused("block_pages", self.block_pages, "1 to 65536");
+        }
         Ok(())
+    }
+
+    /// The number of a page among those of its unit.
+    #[inline]
+    pub(crate) fn page_in_unit(&self, page: u64) -> u64 {
+        let (units, members) = (self.units as u64, self.members as u64);
+        let stripe = if members == 1 {
+            1
+        } else {
+            self.member_stripe()
+        };
+        (page / (stripe * members) * stripe + page % stripe) / (units / members)
     }
 
     /// The member and unit of the page with this number. The page before it went to `before`.

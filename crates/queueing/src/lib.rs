@@ -16,8 +16,8 @@
 //!
 //! Modelled: addresses spread over units in turn, over members of an array, or writes to whichever
 //! unit has its turn; partial pages; pages written or read twice in a row; programs that reads
-//! pass; read-ahead. Left out: collection except its mean cost, moving heads, a cache of data read
-//! long ago.
+//! pass; read-ahead; merges of log blocks. Left out: any other collection except its mean cost,
+//! moving heads, a cache of data read long ago.
 //!
 //! Requests are spread evenly instead of drawn, so a few hundred represent the proportions of many.
 //! Where requests wait for rare long work, more are replayed until the mean is sure ([`Length`]).
@@ -26,6 +26,7 @@ mod access;
 mod drive;
 mod error;
 mod layout;
+mod logs;
 mod moment;
 mod open;
 mod replay;

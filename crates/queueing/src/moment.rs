@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::QueueingError;
 
 /// The number of costs.
-pub const COSTS: usize = 14;
+pub const COSTS: usize = 15;
 
 /// What takes time, in the order in which costs are given and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub enum Cost {
     ProgramRandom,
     /// How long a read waits that meets a program, if reads go first.
     ReadWaits,
+    /// All pages of a block copied together, if the drive has log blocks.
+    Merge,
 }
 
 /// Checks the given costs.

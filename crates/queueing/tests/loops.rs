@@ -105,6 +105,33 @@ fn a_buffer_hides_programs_until_it_is_full() {
 }
 
 #[test]
+fn a_block_is_merged_when_its_log_is_needed_unless_it_was_written_in_order() {
+    let costs = costs(&[(Cost::Program, 10.0), (Cost::Merge, 1000.0)]);
+    let logged = Layout {
+        log_blocks: 1,
+        block_pages: 4,
+        ..Layout::PLAIN
+    };
+    let in_order = workload(1.0, 1.0, 4096.0, 0.0, 0.0);
+    assert_eq!(time(&in_order, &logged, &costs), 10.0);
+    // Two of the four pages of a block, then the next block.
+    let with_gaps = workload(1.0, 1.0, 4096.0, 0.0, 4096.0);
+    assert!((time(&with_gaps, &logged, &costs) - 510.0).abs() < 5.0);
+    assert_eq!(time(&with_gaps, &Layout::PLAIN, &costs), 10.0);
+    // Every page needs the log. A first page of a block lies in order: only the rest is copied.
+    let anywhere = workload(1.0, 1.0, 4096.0, 1.0, 0.0);
+    let expected = 10.0 + 1000.0 * (0.75 + 0.25 * 0.75);
+    assert!((time(&anywhere, &logged, &costs) / expected - 1.0).abs() < 0.02);
+    // Of two units, the first has every page that is written, all in order.
+    let two = Layout {
+        units: 2,
+        block_pages: 2,
+        ..logged
+    };
+    assert!((time(&with_gaps, &two, &costs) - 10.0).abs() < 0.5);
+}
+
+#[test]
 fn switches_do_what_they_say() {
     let costs = costs(&[
         (Cost::LinkReadPage, 10.0),
@@ -272,6 +299,20 @@ fn what_is_no_drive_or_workload_is_refused() {
                 ..Layout::PLAIN
             },
             "channels is 5000; allowed: 0 to 4096",
+        ),
+        (
+            Layout {
+                log_blocks: 65,
+                ..Layout::PLAIN
+            },
+            "log_blocks is 65; allowed: 0 to 64",
+        ),
+        (
+            Layout {
+                block_pages: 0,
+                ..Layout::PLAIN
+            },
+            "block_pages is 0; allowed: 1 to 65536",
         ),
     ] {
         assert_eq!(refused(layout), message);

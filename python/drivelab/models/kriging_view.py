@@ -62,7 +62,8 @@ class View:
             "scale": fitted.scale_,
             "weights": fitted.weights_,
             "noise": noise,
-            "rows": fitted.rows_,
+            # In the order in which a file has them, so that sums are the same to the bit.
+            "rows": np.ascontiguousarray(fitted.rows_),
         }
         return cls(columns, weight, numbers)
 

@@ -1,7 +1,7 @@
 """The queueing model: a closed loop of requests over a link, a buffer and parallel units.
 
 The core replays a few hundred requests of a workload (`crates/queueing`) at their real addresses,
-on a drive with a `Layout`, which is a few counts and switches, and fourteen costs::
+on a drive with a `Layout`, which is a few counts and switches, and fifteen costs::
 
     path_read, path_write               after a read's data; after a write is in the buffer
     link_read, link_write               a command;   link_read_page, link_write_page   4 KiB
@@ -10,6 +10,7 @@ on a drive with a `Layout`, which is a few counts and switches, and fourteen cos
         program, program_again              a page; one that the previous write ended in
         partial, program_random             extra for a partly written page; for a random write
         read_waits                          for a running program, if reads go first
+        merge                               a block whose log block is needed for another
 
 and two factors for slower programs under small and under large random writes. They describe a
 settled drive, in which garbage collection follows every program.
@@ -38,7 +39,7 @@ from drivelab.workloads.characteristics import FIELDS
 OF_CORE: Final = (
     *("path_read", "path_write", "link_read", "link_write", "link_read_page", "link_write_page"),
     *("channel", "read", "read_again", "program", "program_again", "partial", "program_random"),
-    "read_waits",
+    *("read_waits", "merge"),
 )
 #: Factors for programs in a drive that had random writes for long, in small and in large pieces;
 #: and the core's costs that they apply to.
@@ -85,6 +86,10 @@ class Layout:
         Whether reads in order begin before they are asked for.
     duplex
         Whether data crosses the link both ways at once.
+    log_blocks
+        Of a unit, in a drive that maps whole blocks; 0 where pages are mapped one by one.
+    block_pages
+        Pages of a block.
     """
 
     units: int = 16
@@ -98,6 +103,8 @@ class Layout:
     caches_reads: bool = False
     reads_ahead: bool = False
     duplex: bool = False
+    log_blocks: int = 0
+    block_pages: int = 64
 
 
 # What the core replays, far beyond any drive; a stranger question is answered like the nearest.
@@ -113,11 +120,16 @@ TRIED: Final[dict[str, tuple[int, ...] | tuple[bool, ...]]] = {
     "reads_first": (False, True),
     "writes_in_turn": (False, True),
     "channels": (0, 2, 4, 8, 16),
-    "buffer_pages": (0, 16, 64, 256),
+    "buffer_pages": (0, 16, 64, 256, 1024),
     "caches_reads": (False, True),
     "reads_ahead": (False, True),
     "merges": (False, True),
     "duplex": (False, True),
+}
+#: The same for the log blocks of a drive that maps whole blocks, which hardly any does.
+TRIED_LOGS: Final[dict[str, tuple[int, ...]]] = {
+    "log_blocks": (0, 1, 2, 4, 8, 16),
+    "block_pages": (16, 32, 64, 128, 256),
 }
 
 
@@ -170,7 +182,7 @@ class Queueing:
         return latency
 
     def costs_of(self, table: FloatArray) -> FloatArray:
-        """Return the core's costs in ns for each workload, by how it writes, shape (n, 14)."""
+        """Return the core's costs in ns for each workload, by how it writes, shape (n, 15)."""
         kinds = kinds_of_writing(table)
         return np.array([_costs_ns(self.parameters, int(kind)) for kind in kinds])
 
@@ -180,7 +192,7 @@ class Queueing:
         Parameters
         ----------
         costs
-            Shape (n, 14).
+            Shape (n, 15).
         lone
             Time of a write that does not wait: ns, and ns for each 4 KiB.
         """
@@ -214,7 +226,7 @@ class Queueing:
         """Read what `to_json` gave."""
         layout = node.of("layout")
         found: dict[str, Any] = {}
-        for name, tried in TRIED.items():
+        for name, tried in (TRIED | TRIED_LOGS).items():
             value = layout.of(name)
             found[name] = value.boolean() if tried[0] is False else value.integer(0, max(tried))
             if found[name] not in tried:

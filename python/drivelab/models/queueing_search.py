@@ -4,7 +4,9 @@
 
     28 layouts, with factors for settled drives and without      120 rows,  48 requests
       the likeliest of each kind, one change after another       200 rows,  64 requests
-        the five likeliest, changed and fitted further           all rows, as many as answers take
+        the five likeliest, changed further                      all rows, 384 requests
+        their costs                                              all rows, as many as answers take
+      where much is left, the same with log blocks
 
 The time of a loop is a sum of costs along its critical path, so the derivative of its logarithm by
 that of a cost is the cost's share of the time. Least squares with a soft L1 loss use it. A change
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +36,7 @@ from drivelab.models.queueing import (
     LENGTHENED,
     OF_CORE,
     TRIED,
+    TRIED_LOGS,
     Layout,
     Queueing,
     replayed,
@@ -40,9 +44,8 @@ from drivelab.models.queueing import (
 from drivelab.workloads.characteristics import FIELDS
 
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
-# Approximate number of replayed requests: while costs settle, for layouts with one change, and for
-# those at the start of the search.
-_SETTLING: Final = 128
+# Approximate number of replayed requests for layouts that are changed, and for those at the start
+# of the search.
 _CHANGED: Final = 64
 _BEGUN: Final = 48
 # Number of replayed rows for the same purposes; more improve neither costs nor layouts.
@@ -66,6 +69,10 @@ _WORTH: Final = 0.98
 # Layouts are not followed, with factors or without, if the best of the others begins with a loss
 # of so little of theirs.
 _HOPELESS: Final = 0.8
+# If the loss of a row exceeds this, that of a tenth, layouts are also tried with log blocks, at
+# first with so many of a unit. Drives that map pages are explained better without.
+_UNEXPLAINED: Final = 0.004
+_LOGS: Final = 4
 # Programs of a settled drive take so many times as long where its search begins.
 _SETTLED: Final = 4.0
 _PASSES: Final = 3
@@ -76,7 +83,9 @@ _FEWEST_ROWS: Final = 2 * len(COSTS)
 # A share of the time that varies less than this between workloads carries no information.
 _LEAST_SHARE: Final = 1e-3
 # Costs of units grow with their number where the time of them all stays the same; half of it does.
-_OF_UNITS: Final = ("read", "read_again", "program", "program_again", "partial", "program_random")
+_OF_UNITS: Final = (
+    *("read", "read_again", "program", "program_again", "partial", "program_random", "merge"),
+)
 # Where the search begins: each as it is, and with the switches that change most.
 _BEGINNINGS: Final = tuple(
     dataclasses.replace(layout, reads_first=reads_first, writes_in_turn=in_turn)
@@ -111,10 +120,10 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> tuple[Queueing, ...]
     """
     table, targets = _some(table, targets, _MOST_ROWS)
     some = _some(table, targets, _BEGUN_ROWS)
-    begun = _begun(*some, has_factors=False)
+    begun = _begun(*some, _BEGINNINGS)
     if len(table) < _FEWEST_ROWS:
         return (_found(table, begun[0]),)
-    every = (begun, _begun(*some, has_factors=True))
+    every = (begun, _begun(*some, _BEGINNINGS, has_factors=True))
     least = min(_loss(each[0]) for each in every)
     hopeful = [each for each in every if _HOPELESS * _loss(each[0]) <= least]
     return tuple(_found(table, one) for one in _searched(table, targets, hopeful))
@@ -162,11 +171,9 @@ def _searched(table: FloatArray, targets: FloatArray, begun: list[list[_Fitted]]
     some = _some(table, targets, _CHANGED_ROWS)
 
     def finish(one: _Fitted) -> _Fitted:
-        # A few requests would hide how sequential accesses meet the same units again.
-        better = _improved(*some, one, _SETTLING)
-        for requests in (_SETTLING, None):
-            better = _costs(table, targets, better.layout, requests, start=better, rounds=10)
-        return better
+        # Fewer requests would hide how sequential accesses meet the same units again.
+        better = _improved(table, targets, one, FEW_REQUESTS)
+        return _costs(table, targets, better.layout, None, start=better, rounds=10)
 
     # Each result is the same for any thread that searches it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -175,6 +182,13 @@ def _searched(table: FloatArray, targets: FloatArray, begun: list[list[_Fitted]]
         )
         finished = [one for place, one in enumerate(improved) if _is_first(one, improved[:place])]
         found = sorted(pool.map(finish, finished[:_FINISHED]), key=_loss)
+        if found[0].loss > _UNEXPLAINED * len(table):
+            logged = _begun_with_logs(*_some(table, targets, _BEGUN_ROWS))
+            improved = sorted(
+                pool.map(partial(_improved, *some, requests=_CHANGED), logged), key=_loss
+            )
+            finished = list(pool.map(finish, improved[:_FOLLOWED]))
+            found = sorted([*found, *finished], key=_loss)[:_FINISHED]
     return [one for place, one in enumerate(found) if _is_first(one, found[:place])]
 
 
@@ -182,12 +196,25 @@ def _is_first(one: _Fitted, before: list[_Fitted]) -> bool:
     return all(other.layout != one.layout for other in before)
 
 
-def _begun(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> list[_Fitted]:
+def _begun(
+    table: FloatArray,
+    targets: FloatArray,
+    beginnings: Iterable[Layout],
+    *,
+    has_factors: bool = False,
+) -> list[_Fitted]:
     """Fit the costs of the layouts with which a search begins, the likeliest first."""
     begin = partial(_costs, table, targets, requests=_BEGUN, has_factors=has_factors)
     # Each result is the same for any thread that fits it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return sorted(pool.map(begin, _BEGINNINGS), key=_loss)
+        return sorted(pool.map(begin, beginnings), key=_loss)
+
+
+def _begun_with_logs(table: FloatArray, targets: FloatArray) -> list[_Fitted]:
+    """Return the likeliest beginnings with log blocks, whose pages keep their units."""
+    kept = (layout for layout in _BEGINNINGS if not layout.writes_in_turn)
+    logged = (dataclasses.replace(layout, log_blocks=_LOGS) for layout in kept)
+    return _begun(table, targets, logged)[:_FINISHED]
 
 
 def _loss(one: _Fitted) -> float:
@@ -234,10 +261,11 @@ class _Fitted:
 
 def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted, requests: int) -> _Fitted:
     """Change a layout as long as that explains these requests better."""
+    has_logs = fitted.layout.log_blocks > 0
     fitted = _costs(table, targets, fitted.layout, requests, start=fitted, rounds=4)
     for _ in range(_PASSES):
         before = fitted.loss
-        for field, tried in TRIED.items():
+        for field, tried in (TRIED | TRIED_LOGS if has_logs else TRIED).items():
             for value in tried:
                 changed: dict[str, Any] = {field: value}
                 layout = dataclasses.replace(fitted.layout, **changed)
@@ -369,6 +397,7 @@ def _usual_costs(
         "partial": read,
         "program_random": program / 30,
         "read_waits": program / 4,
+        "merge": layout.block_pages * (read + program),
     }
     factor = _SETTLED if has_factors else 1.0
     if has_factors:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from drivelab.checked_json import MismatchError, Node
-from drivelab.models import queueing
+from drivelab.models import queueing, queueing_search
 from drivelab.models.combination import Combination
 from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 from drivelab.models.kriging_surface import (
@@ -30,7 +30,10 @@ EXTENDED = FEATURE_SETS["extended"]
 DRIVE = Queueing(
     Layout(12, 8192, buffer_pages=16),
     np.log(
-        [20e3, 30e3, 5e3, 6e3, 8e3, 9e3, 1e3, 70e3, 60e3, 800e3, 700e3, 70e3, 50e3, 1e3, 1, 1],
+        [
+            *(20e3, 30e3, 5e3, 6e3, 8e3, 9e3, 1e3, 70e3),
+            *(60e3, 800e3, 700e3, 70e3, 50e3, 1e3, 1e6, 1, 1),
+        ],
     ),
 )
 
@@ -129,6 +132,28 @@ def test_a_drive_that_was_written_anywhere_is_found_from_its_times() -> None:
     left = np.abs(np.expm1(time_of(likeliest, table[260:]) - time_of(drive, table[260:])))
     assert left.mean() < 0.04
     assert all(rival.layout != likeliest.layout for rival in rivals)
+
+
+def test_a_drive_that_maps_blocks_is_found_from_its_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("_FOLLOWED", 1), ("_FINISHED", 1)):
+        monkeypatch.setattr(queueing_search, name, value)
+    parameters = DRIVE.parameters.copy()
+    parameters[COSTS.index("merge")] = np.log(20e6)
+    layout = replace(DRIVE.layout, buffer_pages=0, log_blocks=1, block_pages=32)
+    drive = Queueing(layout, parameters)
+    seen = workloads(200)
+    noise = np.random.default_rng(0).normal(0, 0.01, len(seen))
+    (found,) = fit_queueing(seen, time_of(drive, seen) + noise)
+    assert (found.layout.units, found.layout.page_bytes) == (12, 8192)
+    assert (found.layout.log_blocks, found.layout.block_pages) == (1, 32)
+    assert found.cost_ns("merge") == pytest.approx(20e6, rel=0.05)
+    asked = workloads(400)[200:]
+    left = np.abs(np.expm1(time_of(found, asked) - time_of(drive, asked)))
+    assert left.mean() < 0.05
+    # Without log blocks, several times as far.
+    monkeypatch.setattr(queueing_search, "_UNEXPLAINED", np.inf)
+    (other,) = fit_queueing(seen, time_of(drive, seen) + noise)
+    assert np.abs(np.expm1(time_of(other, asked) - time_of(drive, asked))).mean() > 0.15
 
 
 def test_costs_are_fitted_anew_from_where_they_were(seen: tuple[FloatArray, FloatArray]) -> None:
