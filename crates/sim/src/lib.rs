@@ -9,6 +9,7 @@ mod embedded;
 mod event;
 pub mod hdd;
 pub mod host;
+mod near_names;
 pub mod preset;
 pub mod raid;
 pub mod scenario;

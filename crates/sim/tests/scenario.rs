@@ -388,7 +388,7 @@ fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
         ("requests = \n".to_owned(), "line 1: not valid TOML"),
         (
             "request = 1".to_owned(),
-            "line 1: unknown key request; valid here: summary, requests, ",
+            "line 1: unknown key request; did you mean requests? valid here: summary, requests, ",
         ),
         (
             "requests = 0".to_owned(),

@@ -31,12 +31,14 @@ pub enum PresetError {
         message: String,
     },
     /// A key that no preset has.
-    #[error("{place}: unknown key {key}; valid here: {valid}")]
+    #[error("{place}: unknown key {key}; {meant}valid here: {valid}")]
     UnknownKey {
         /// The key, with its table.
         key: String,
         /// Where.
         place: Place,
+        /// The nearest valid key, as a question; empty if none is near.
+        meant: String,
         /// The keys that the table allows.
         valid: String,
     },

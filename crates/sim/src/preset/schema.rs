@@ -27,6 +27,7 @@ use super::redundancy;
 use super::refresh;
 use super::retired::instead_of;
 use super::zones;
+use crate::near_names::meant;
 
 /// One second. No step of a flash operation takes longer.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000;
@@ -127,9 +128,10 @@ const FLASH_KEYS: &[Key] = &[
     key("geometry.user_capacity_bytes", integer(512, 1 << 50)),
     key(
         "geometry.over_provisioning_ratio",
+        // Whoever writes 7 or 28 means per cent.
         Rule::Ratio {
             least: 0.0,
-            most: 1000.0,
+            most: 4.0,
         },
     ),
     key("geometry.plane_mode", Rule::Boolean).needed(),
@@ -450,10 +452,18 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
             if let Some(error) = left_out.or_else(|| of_member(entries, key, kind)) {
                 return Err(error);
             }
+            let names = keys(kind)
+                .map(|row| row.name)
+                .filter(|name| !name.contains('*'));
+            let (meant, valid) = match instead_of(key) {
+                Some(instead) => (String::new(), instead.to_owned()),
+                None => (meant(key, names), valid_beside(key, kind)),
+            };
             return Err(PresetError::UnknownKey {
                 key: key.escape_debug().to_string(),
                 place: entry.place.clone(),
-                valid: instead_of(key).map_or_else(|| valid_beside(key, kind), str::to_owned),
+                meant,
+                valid,
             });
         };
         if !rule.admits(&entry.value) {

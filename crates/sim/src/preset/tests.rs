@@ -191,10 +191,8 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         ),
         ("[geometry]\nchannels = [1]", &["an integer"]),
         ("geometry = 3", &["unknown key geometry", "[geometry]"]),
-        (
-            "[geometry]\nchanels = 3",
-            &["unknown key geometry.chanels", "channels, ways_per_channel"],
-        ),
+        ("[geometry]\nchanels = 3", &["mean geometry.channels?"]),
+        ("[geometry]\nover_provisioning_ratio = 28", &["from 0 to 4"]),
         (
             "[geometri]\nchannels = 3",
             &["geometri.channels", "[geometry], [timing]"],

@@ -34,12 +34,14 @@ pub enum ScenarioError {
         message: String,
     },
     /// A key that is unknown in its table.
-    #[error("{spot}: unknown key {key}; valid here: {valid}")]
+    #[error("{spot}: unknown key {key}; {meant}valid here: {valid}")]
     UnknownKey {
         /// Where.
         spot: Spot,
         /// The key.
         key: String,
+        /// The nearest allowed key, as a question; empty if none is near.
+        meant: String,
         /// The allowed keys.
         valid: String,
     },

@@ -13,6 +13,7 @@ use super::error::{ScenarioError, Spot};
 use super::mixed;
 use super::timed::ACTIONS;
 use super::zoned;
+use crate::near_names::meant;
 use crate::preset::document::{Value, line_at};
 use crate::preset::schema::{Rule, integer};
 
@@ -305,6 +306,7 @@ pub(super) fn check(
         return Err(ScenarioError::UnknownKey {
             spot: spot.clone(),
             key: key.escape_debug().to_string(),
+            meant: meant(key, keys.iter().map(|(name, _)| *name)),
             valid: names.chain(tables).collect::<Vec<_>>().join(", "),
         });
     };

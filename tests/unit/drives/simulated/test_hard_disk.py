@@ -61,7 +61,7 @@ def test_a_saved_state_is_taken_up_by_the_same_disk_alone(capsys) -> None:
     ("lines", "said"),
     [
         ("mechanics.average_seek_ns = 1", "allowed: from 8666667 to 12666666"),
-        ("cache.segments = 1", "unknown key cache.segments; valid here: read_segments"),
+        ("cache.segments = 1", "did you mean cache.segment_bytes? valid here: read_segments"),
         ("condition = 'fresh'", "unknown key condition"),
         ("scheduling.order = 'scan'", 'allowed: "fcfs" or "sstf" or "sptf" or "elevator"'),
         ("host.interface = 'nvme'", 'allowed: "free" or "sata" or "sas"'),
