@@ -177,17 +177,17 @@ def _searched(table: FloatArray, targets: FloatArray, begun: list[list[_Fitted]]
 
     # Each result is the same for any thread that searches it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        improved = sorted(
-            pool.map(partial(_improved, *some, requests=_CHANGED), followed), key=_loss
-        )
+
+        def changed(beginnings: Iterable[_Fitted]) -> list[_Fitted]:
+            change = partial(_improved, *some, requests=_CHANGED)
+            return sorted(pool.map(change, beginnings), key=_loss)
+
+        improved = changed(followed)
         finished = [one for place, one in enumerate(improved) if _is_first(one, improved[:place])]
         found = sorted(pool.map(finish, finished[:_FINISHED]), key=_loss)
         if found[0].loss > _UNEXPLAINED * len(table):
-            logged = _begun_with_logs(*_some(table, targets, _BEGUN_ROWS))
-            improved = sorted(
-                pool.map(partial(_improved, *some, requests=_CHANGED), logged), key=_loss
-            )
-            finished = list(pool.map(finish, improved[:_FOLLOWED]))
+            logged = changed(_begun_with_logs(*_some(table, targets, _BEGUN_ROWS)))
+            finished = list(pool.map(finish, logged[:_FOLLOWED]))
             found = sorted([*found, *finished], key=_loss)[:_FINISHED]
     return [one for place, one in enumerate(found) if _is_first(one, found[:place])]
 
