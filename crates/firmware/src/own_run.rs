@@ -73,7 +73,7 @@ impl Making {
 ///
 /// # Errors
 /// [`RunError`] if the list is invalid or the firmware fails.
-pub fn run_own<F: Firmware + Send>(
+pub fn run_own<F: Firmware>(
     mut firmware: F,
     making: &Making,
     requests: Requests,

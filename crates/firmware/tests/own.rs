@@ -26,7 +26,7 @@ fn page_map(geometry: &Geometry) -> Checked<PageMap<Exclusive>> {
 }
 
 fn served(
-    firmware: impl Firmware + Send,
+    firmware: impl Firmware,
     geometry: Geometry,
     requests: &[Request],
     settings: &Settings,

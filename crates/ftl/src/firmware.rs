@@ -228,7 +228,7 @@ impl IdleTime<'_> {
 /// - a page that was trimmed since it was written is neither read nor moved;
 /// - a failing program names no logical page, and its block, which then holds no newest data,
 ///   is neither programmed nor erased again.
-pub trait Firmware {
+pub trait Firmware: Send {
     /// The shape of the flash it manages.
     fn layout(&self) -> &FlashLayout;
 

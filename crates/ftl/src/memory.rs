@@ -46,11 +46,11 @@ pub trait Cells<T: Copy + Ord>: Clone {
 /// A kind of memory: the arrays that a firmware consists of.
 pub trait Memory {
     /// Counters of a block.
-    type Narrow: Cells<u16>;
+    type Narrow: Cells<u16> + Send;
     /// Page numbers and block numbers.
-    type Wide: Cells<u32>;
+    type Wide: Cells<u32> + Send;
     /// Bitmaps.
-    type Bits: Cells<u64>;
+    type Bits: Cells<u64> + Send;
 }
 
 /// Plain memory, one owner.

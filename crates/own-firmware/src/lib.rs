@@ -64,7 +64,7 @@ fn work(words: &[String]) -> Result<(), RunError> {
     }
 }
 
-fn serve(firmware: impl Firmware + Send, asked: &Run) -> Result<(), RunError> {
+fn serve(firmware: impl Firmware, asked: &Run) -> Result<(), RunError> {
     let (making, asked) = (&asked.making, &asked.serving);
     let requests = requests_of(&asked.requests, making.geometry.sectors())?;
     let mut lines = Lines::open(asked.records.as_deref())?;

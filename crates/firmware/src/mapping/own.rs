@@ -41,7 +41,7 @@ struct Inside<F> {
 // SAFETY: only the holder of the lock accesses the inside, one at a time.
 unsafe impl<F: Send> Sync for OwnShared<F> {}
 
-impl<F: Firmware + Send> OwnShared<F> {
+impl<F: Firmware> OwnShared<F> {
     /// Wraps a firmware.
     pub fn new(firmware: F, heeds_completions: bool) -> Self {
         Self {
@@ -159,7 +159,7 @@ fn broken(what: String) -> RunError {
 /// A server's handle to the firmware.
 pub struct Own<'a, F>(pub &'a OwnShared<F>);
 
-impl<F: Firmware + Send> Own<'_, F> {
+impl<F: Firmware> Own<'_, F> {
     fn submit(
         &self,
         desk: Desk<'_>,
@@ -174,7 +174,7 @@ impl<F: Firmware + Send> Own<'_, F> {
     }
 }
 
-impl<F: Firmware + Send> Mapping for Own<'_, F> {
+impl<F: Firmware> Mapping for Own<'_, F> {
     fn is_ready(&self, _desk: Desk<'_>, _logical: u32) -> bool {
         self.is_at_rest()
     }
