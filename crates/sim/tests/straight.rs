@@ -2,6 +2,7 @@
 //! about.
 #![allow(clippy::unwrap_used)]
 
+use drivelab_request::{HalfWidth, Nanos, WindowPlan};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Plan, Prepared};
 use drivelab_workload::{Characteristics, Stream};
@@ -30,6 +31,60 @@ fn workload() -> impl Strategy<Value = Characteristics> {
                 write_stride: 0,
             },
         )
+}
+
+/// Windows that open and close by numbers of requests, by time, or by how sure the mean is. They
+/// are long enough for a helper.
+fn long_window() -> impl Strategy<Value = WindowPlan> {
+    let warmup = prop_oneof![Just(0), 0..9_000_u64];
+    let time = prop_oneof![3 => Just(0), 1 => 0..9_000_000_u64];
+    (warmup, time, 0..5_u8, 1..14_000_u64).prop_map(|(warmup_requests, warmup, by, requests)| {
+        let half_width = HalfWidth {
+            ratio: 0.02,
+            max_requests: requests + 8_000,
+        };
+        WindowPlan {
+            warmup_requests,
+            warmup: Nanos(warmup),
+            requests: (by != 1).then_some(requests),
+            duration: (by == 1).then_some(Nanos(1 + requests * 20_000)),
+            half_width: (by == 2).then_some(half_width),
+        }
+    })
+}
+
+proptest! {
+    // Each case is up to 30,000 requests, twice.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_helper_changes_neither_results_nor_the_state_that_is_left(
+        workloads in prop::collection::vec(workload(), 1..3),
+        // Most runs have one loop: others have no use for a helper.
+        loops in prop_oneof![5 => Just(1_usize), 1 => Just(2)],
+        window in long_window(),
+        (known, other) in prop::sample::select(vec![
+            ("\"filled\"", "\"filled\""),
+            ("\"filled\"", "\"preconditioned\""),
+            ("\"filled\"", "\"filled\"\noccupancy.filled = 0.9999"),
+            ("\"paced\"", "\"whole_block\""),
+            ("\"per_die\"", "\"per_die\"\nscheduling.copyback = true"),
+        ]),
+        seed in any::<u64>(),
+    ) {
+        let text = BASE.replace(known, other);
+        let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
+        let streams: Vec<Stream> = (workloads.iter().take(loops).zip(["one", "two"]))
+            .map(|(workload, name)| Stream::closed(name, *workload))
+            .collect();
+        let run = |has_helper| {
+            let mut worker = prepared.worker();
+            worker.set_helper(has_helper);
+            let outcome = worker.run(&streams, Plan::of(window), seed, 0);
+            (format!("{outcome:?}"), worker.save())
+        };
+        prop_assert_eq!(run(true), run(false));
+    }
 }
 
 proptest! {

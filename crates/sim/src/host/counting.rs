@@ -18,6 +18,17 @@ struct Observer {
     log: Option<RequestLog>,
 }
 
+/// What is counted of a completed request.
+#[derive(Clone, Copy)]
+pub(crate) struct Completed {
+    /// The index of its loop.
+    pub stream: u16,
+    pub kind: CommandKind,
+    pub bytes: u32,
+    pub latency: u64,
+    pub parts: [u64; PARTS],
+}
+
 /// Counts while the window is open. Its owner asks the window.
 #[derive(Default)]
 pub(crate) struct Counting {
@@ -44,16 +55,11 @@ impl Counting {
 
     /// Counts a completed request of the window.
     #[inline(always)]
-    pub fn record(
-        &mut self,
-        stream: u16,
-        (kind, bytes): (CommandKind, u32),
-        latency: u64,
-        parts: &[u64; PARTS],
-    ) {
-        let counted = &mut self.counted[stream as usize * KINDS + kind.index()];
-        counted.split.record(parts);
-        counted.counted.record(latency, bytes);
+    pub fn record(&mut self, request: &Completed) {
+        let place = request.stream as usize * KINDS + request.kind.index();
+        let counted = &mut self.counted[place];
+        counted.split.record(&request.parts);
+        counted.counted.record(request.latency, request.bytes);
     }
 
     /// Whether individual requests are recorded.

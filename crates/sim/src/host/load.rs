@@ -230,7 +230,7 @@ enum Feed {
 }
 
 /// Requests drawn ahead, a batch at a time.
-struct Drawn {
+pub(crate) struct Drawn {
     generator: Generator,
     ring: [Request; DRAWN],
     next: usize,
@@ -245,8 +245,9 @@ impl Drawn {
         })
     }
 
+    /// The next request.
     #[inline(always)]
-    fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Request {
+    pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Request {
         let at = self.next % DRAWN;
         let request = self.ring[at];
         self.next = at + 1;
@@ -393,6 +394,31 @@ impl Running {
             }
             _ => false,
         }
+    }
+
+    /// Whether it is a closed loop that sends nothing but requests, unchanged and inside the range.
+    pub fn only_sends_requests(&self) -> bool {
+        matches!(self.feed, Feed::Drawn(_, None)) && self.is_plain && self.resubmits
+    }
+
+    /// Gives the requests of [such a loop](Running::only_sends_requests) to somebody else, until they
+    /// are [taken back](Running::take_back).
+    pub fn lend(&mut self) -> Option<Box<Drawn>> {
+        if !self.only_sends_requests() {
+            return None;
+        }
+        match std::mem::replace(&mut self.feed, Feed::Timed(Arc::from([]), 0)) {
+            Feed::Drawn(drawn, None) => Some(drawn),
+            feed => {
+                self.feed = feed;
+                None
+            }
+        }
+    }
+
+    /// See [`Running::lend`].
+    pub fn take_back(&mut self, drawn: Box<Drawn>) {
+        self.feed = Feed::Drawn(drawn, None);
     }
 
     /// The next request of a closed loop, if it is only a request and [lies inside](Running::holds)

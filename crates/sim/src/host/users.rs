@@ -11,10 +11,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_request::{Command, CommandKind, CompletionWindow, Nanos, WindowPlan};
+use drivelab_request::{Command, CompletionWindow, Nanos, WindowPlan};
 
 use super::clock::HostClock;
-use super::counting::Counting;
+use super::counting::{Completed, Counting};
 use super::error::SimError;
 use super::load::{Running, Tables};
 use super::outcome::Outcome;
@@ -271,38 +271,42 @@ impl Users {
         if self.counting.is_observed() && self.window.is_open() {
             self.observe((stream, command), latency, parts, at);
         }
-        let what = (command.kind, command.size_bytes);
-        self.count_in_window((stream, what), latency, parts, at)
+        let request = Completed {
+            stream,
+            kind: command.kind,
+            bytes: command.size_bytes,
+            latency,
+            parts: *parts,
+        };
+        self.count_in_window(&request, at, Counting::record)
     }
 
     /// As [`Users::count`], if the host's time is the drive's and individual requests are not
-    /// recorded.
+    /// recorded. While the window is open, `record` does the counting.
     #[inline(always)]
     pub fn count_simply(
         &mut self,
-        (stream, what): (u16, (CommandKind, u32)),
-        latency: u64,
-        parts: &[u64; PARTS],
+        request: &Completed,
         now: u64,
+        record: impl FnOnce(&mut Counting, &Completed),
     ) -> Option<Edge> {
-        self.streams[stream as usize].completed += 1;
-        self.count_in_window((stream, what), latency, parts, now)
+        self.streams[request.stream as usize].completed += 1;
+        self.count_in_window(request, now, record)
     }
 
     #[inline(always)]
     fn count_in_window(
         &mut self,
-        (stream, what): (u16, (CommandKind, u32)),
-        latency: u64,
-        parts: &[u64; PARTS],
+        request: &Completed,
         at: u64,
+        record: impl FnOnce(&mut Counting, &Completed),
     ) -> Option<Edge> {
         // Time has come this far already: the window hears of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
-            self.counting.record(stream, what, latency, parts);
+            record(&mut self.counting, request);
         }
-        let is_decided = self.window.tick(at, latency);
+        let is_decided = self.window.tick(at, request.latency);
         is_decided.then(|| self.edge(was_open))
     }
 

@@ -450,6 +450,11 @@ impl Ssd {
         with!(&mut self.drive, worker => worker.engine.users.stop = Arc::clone(stop));
     }
 
+    /// Says whether a second thread may help in later runs. Results are the same.
+    pub fn set_helper(&mut self, has_helper: bool) {
+        with!(&mut self.drive, worker => worker.engine.has_helper = has_helper);
+    }
+
     /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         with!(&mut self.drive, worker => worker.engine.users.watch = Some(Arc::clone(watch)));

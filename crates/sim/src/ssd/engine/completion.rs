@@ -94,13 +94,6 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn end_operation(&mut self, unit: u32, now: u64) {
         let ended = self.flash.end(unit, &mut self.timeline, now);
-        if self.goes_straight
-            && let Beneficiary::Request(slot) = ended.task.account.beneficiary()
-        {
-            self.flash.count(&ended.task);
-            let parts = self.flash.parts_of(&ended, now);
-            return self.page_done_straight(slot, &parts, now);
-        }
         self.tell_completion(&ended, now);
     }
 

@@ -1,116 +1,93 @@
 //! Runs of nothing but reads of single pages go window by window instead of event by event.
 //!
 //! ```text
-//!   pass_time ─> flash given to the lookahead ─> window ─> window ─> ... ─> given back ─> events
+//!   straight way ─> flash given to the lookahead ─> window ─> window ─> ... ─> given back ─> events
 //! ```
 //!
-//! [`crate::ssd::flash::Lookahead`] says why that gives the same results. It is left before anything
-//! is decided by a number of requests: the measurement window opens or closes by events. What
-//! happens in time, such as the end of a window by its duration, happens between windows.
+//! [`crate::ssd::flash::Lookahead`] says why that gives the same results.
 
-use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
+use drivelab_ftl::{Action, Lpn, PageRun};
 use drivelab_request::{CommandKind, Direction, Nanos, Request};
 
+use super::straight::{Left, Way, unusual};
+use super::supply::Supply;
 use crate::event::EventKey;
+use crate::host::counting::Completed;
 use crate::ssd::account::split::{PARTS, Parts};
-use crate::ssd::engine::Engine;
 use crate::ssd::flash::{Lookahead, Reading};
 
-/// Why the lookahead ended.
-enum Left {
-    /// Between two windows.
-    Between,
-    /// After this many ends of a window, because the run fails or the next request of a loop is not
-    /// a single read.
-    Within(usize, Option<Unusual>),
-}
-
-/// A request that is not a single read, and its slot.
-struct Unusual {
-    slot: u32,
-    request: Request,
-    now: u64,
-}
-
-impl<F: Firmware> Engine<F> {
-    /// Whether the streams of this run send nothing but reads of single pages, straight to the flash.
-    pub(super) fn can_look_ahead(&self) -> bool {
-        let page_bytes = 1 << self.page_shift;
-        let mut streams = self.users.streams.iter();
-        self.goes_straight && streams.all(|each| each.only_reads(page_bytes))
-    }
-
-    /// Goes window by window as far as that is possible. Call it between events.
-    pub(super) fn look_ahead(&mut self) {
-        let mut ahead = std::mem::take(&mut self.lookahead);
+impl Way<'_> {
+    /// Goes window by window as far as that is possible, until at most `most` requests are complete.
+    /// `None` if it is not possible at all.
+    pub(super) fn look_ahead<S: Supply>(
+        &mut self,
+        ahead: &mut Lookahead,
+        supply: &mut S,
+        most: u64,
+    ) -> Option<Left> {
         let front = &self.front;
         let of_slot = |slot| (front.slot(slot).submitted(), front.slot(slot).stream());
-        if self.may_look_ahead() && ahead.take_over(&mut self.flash, &mut self.timeline, of_slot) {
-            let left = self.go_ahead(&mut ahead);
-            self.come_back(&mut ahead, left);
+        if !ahead.take_over(self.flash, self.timeline, of_slot) {
+            return None;
         }
-        self.lookahead = ahead;
+        let (ended, left) = self.go_ahead(ahead, supply, most);
+        self.give_back(ahead, ended);
+        Some(left)
     }
 
-    /// Whether so many requests must complete before their number decides something that none of
-    /// those in the drive can be the one.
-    #[inline(always)]
-    fn may_look_ahead(&self) -> bool {
-        let window = &self.users.window;
-        window.closed_by().is_none()
-            && window.requests_until_decision() > self.front.outstanding() as u64
-    }
-
-    fn go_ahead(&mut self, ahead: &mut Lookahead) -> Left {
-        while self.may_look_ahead() {
+    /// Also returns how many ends of the last window have happened.
+    fn go_ahead<S: Supply>(
+        &mut self,
+        ahead: &mut Lookahead,
+        supply: &mut S,
+        most: u64,
+    ) -> (usize, Left) {
+        let mut left = most;
+        while left > 0 {
             let first = ahead.first_end();
-            if first >= self.users.deadline && !self.passes_deadline(first) {
-                break;
-            }
-            if self.failure.is_some() {
-                break;
+            if first >= self.users.deadline {
+                match self.passes_deadline(first) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(left) => return (usize::MAX, left),
+                }
             }
             let ends = ahead.next_window(first, self.users.deadline);
             for number in 0..ends {
                 let key = ahead.due(number);
-                if let Err(unusual) = self.read_ends(ahead, key) {
-                    return Left::Within(number + 1, unusual);
+                if let Err(left) = self.read_ends(ahead, supply, key) {
+                    return (number + 1, left);
+                }
+                left -= 1;
+                if left == 0 {
+                    return (number + 1, Left::Between);
                 }
             }
         }
-        Left::Between
+        (usize::MAX, Left::Between)
     }
 
-    /// Time passes the deadline, on the way to `now`. Returns whether nothing but that happens.
-    #[cold]
-    fn passes_deadline(&mut self, now: u64) -> bool {
-        if now == u64::MAX || self.users.window.next_time().is_some_and(|at| at.0 <= now) {
-            return false;
-        }
-        let passed = self.users.come_to(now, || None);
-        passed.map_err(|error| self.failure = Some(error)).is_ok()
+    fn passes_deadline(&mut self, now: u64) -> Result<bool, Left> {
+        Ok(now != u64::MAX && self.pass_deadline(now)?)
     }
 
     /// A read ends, and its loop submits the next one, in the same slot.
     #[inline(always)]
-    fn read_ends(&mut self, ahead: &mut Lookahead, key: EventKey) -> Result<(), Option<Unusual>> {
+    fn read_ends<S: Supply>(
+        &mut self,
+        ahead: &mut Lookahead,
+        supply: &mut S,
+        key: EventKey,
+    ) -> Result<(), Left> {
         let now = key.time();
         self.timeline.current = key;
         let (slot, reading, parts) = ahead.end(key, self.flash.times());
         self.flash.count_host_read();
-        self.count_read(&reading, &parts, now);
+        self.count_read(&reading, &parts, supply, now);
         let stream = reading.stream;
-        let running = &mut self.users.streams[stream as usize];
-        let Some(request) = running.take_request(&self.firmware, self.page_shift) else {
-            return Err(None);
-        };
-        if let Err(error) = self.users.submit_inside(stream, now) {
-            self.failure = Some(error);
-            return Err(None);
-        }
-        let page = Lpn((request.offset_bytes >> self.page_shift) as u32);
-        let Some(operation) = self.ask_for_page(Action::Read, page) else {
-            return Err(Some(Unusual { slot, request, now }));
+        let request = self.next((slot, stream), supply, now)?;
+        let Some(operation) = supply.operation(&self.pages_of(&request)) else {
+            return Err(unusual(slot, Some(request), now));
         };
         let unit = self.flash.unit_of(operation.plane);
         ahead.enter(&operation, (slot, stream), (unit, self.flash.times()), now);
@@ -118,23 +95,29 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[inline(always)]
-    fn count_read(&mut self, reading: &Reading, parts: &Parts, now: u64) {
-        let mut of_latency = [0; PARTS];
-        parts.put_latency(reading.emitted, &mut of_latency);
-        let what = (CommandKind::Read, 1 << self.page_shift);
-        let latency = now - reading.emitted;
-        let edge = (self.users).count_simply((reading.stream, what), latency, &of_latency, now);
-        debug_assert!(edge.is_none(), "a number of requests decides nothing here");
+    fn count_read<S: Supply>(
+        &mut self,
+        reading: &Reading,
+        of_flash: &Parts,
+        supply: &mut S,
+        now: u64,
+    ) {
+        let mut parts = [0; PARTS];
+        of_flash.put_latency(reading.emitted, &mut parts);
+        let request = Completed {
+            stream: reading.stream,
+            kind: CommandKind::Read,
+            bytes: 1 << self.page_shift,
+            latency: now - reading.emitted,
+            parts,
+        };
+        self.count(&request, supply, now);
     }
 
-    /// Events take over again.
-    fn come_back(&mut self, ahead: &mut Lookahead, left: Left) {
-        let (ended, unusual) = match left {
-            Left::Between => (usize::MAX, None),
-            Left::Within(ended, unusual) => (ended, unusual),
-        };
-        let (front, page_shift) = (&mut self.front, self.page_shift);
-        let parts = (&mut self.flash, &mut self.timeline);
+    /// Events take over again. Ends of the last window from `ended` on have not happened.
+    fn give_back(&mut self, ahead: &mut Lookahead, ended: usize) {
+        let (front, page_shift) = (&mut *self.front, self.page_shift);
+        let parts = (&mut *self.flash, &mut *self.timeline);
         ahead.give_back(parts, ended, |slot, reading| {
             let request = Request {
                 arrival: Nanos::ZERO,
@@ -146,10 +129,5 @@ impl<F: Firmware> Engine<F> {
             let entry = front.slot_mut(slot);
             entry.begin_again(&request, &run, reading.emitted);
         });
-        if let Some(Unusual { slot, request, now }) = unusual {
-            let run = self.pages_of(&request);
-            self.front.slot_mut(slot).begin_again(&request, &run, now);
-            self.enter_straight(slot, run, now);
-        }
     }
 }

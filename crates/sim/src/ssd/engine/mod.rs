@@ -3,6 +3,7 @@
 mod ask;
 mod completion;
 mod device;
+mod helper;
 mod idle;
 mod lookahead;
 mod reads;
@@ -10,6 +11,7 @@ mod refresh;
 mod requests;
 pub mod run;
 mod straight;
+mod supply;
 mod window;
 mod writes;
 mod zones;
@@ -69,9 +71,13 @@ pub(in crate::ssd) struct Engine<F> {
     is_owned: bool,
     /// Requests take the short way of `straight.rs` where they can.
     goes_straight: bool,
-    /// They are reads of single pages, and go window by window where they can.
+    /// They are reads of single pages, and go window by window there.
     looks_ahead: bool,
     lookahead: Lookahead,
+    /// Another thread may ask the firmware ahead of time ...
+    pub(in crate::ssd) has_helper: bool,
+    /// ... and does so in this run, as long as that pays.
+    is_helped: bool,
     /// For a drive with an owner: slots of completed commands, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
@@ -127,6 +133,8 @@ impl<F: Firmware> Engine<F> {
             goes_straight: false,
             looks_ahead: false,
             lookahead: Lookahead::default(),
+            has_helper: false,
+            is_helped: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
@@ -157,7 +165,8 @@ impl<F: Firmware> Engine<F> {
         self.reset(times);
         let depths = self.users.begin(loops, plan);
         self.goes_straight = self.can_go_straight();
-        self.looks_ahead = self.can_look_ahead();
+        self.looks_ahead = self.goes_straight && self.only_reads_pages();
+        self.is_helped = self.has_helper;
         self.begin_streams(depths);
         self.advance()?;
         // Gathered pages that still wait for others must go too.
@@ -325,9 +334,9 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error);
             return false;
         }
-        if self.looks_ahead {
+        if self.goes_straight {
             // Other events may be due first when it comes back.
-            self.look_ahead();
+            self.go_straight();
             return false;
         }
         true

@@ -1,20 +1,58 @@
 //! Requests of closed loops that go straight to the flash and back.
 //!
 //! ```text
-//!   flash done ─> counted ─> next request of the loop ─> flash       all in the same slot
+//!   pass_time ─> flash done ─> counted ─> next request of the loop ─> flash ─> ... ─> pass_time
 //! ```
 //!
 //! On a drive without link, buffers, cores and the like, the end of a request and the beginning of
-//! the next one of its loop are one step. It does what `requests.rs` does, without the questions
-//! whose answers are the same in the whole run. Anything unusual continues there.
+//! the next one of its loop are one step, in the same slot. It does what `requests.rs` does,
+//! without the questions whose answers are the same in the whole run. [`supply`](super::supply)
+//! gives it requests with their operations, so it does not need the firmware. Reads of single pages
+//! do not even need events (`lookahead.rs`).
+//!
+//! It ends before anything is decided by a number of requests: the measurement window opens or
+//! closes by events. What happens in time, such as the end of a window by its duration, happens
+//! between two steps. Anything unusual continues in `requests.rs`.
 
 use drivelab_ftl::{Firmware, PageRun};
-use drivelab_request::Request;
+use drivelab_request::{Direction, Request};
 
-use crate::host::users::Edge;
-use crate::ssd::account::split::Parts;
+use crate::event::EventKey;
+use crate::host::counting::{Completed, Counting};
+use crate::host::users::Users;
+use crate::ssd::SimError;
 use crate::ssd::engine::Engine;
-use crate::ssd::flash::Account;
+use crate::ssd::engine::supply::{Asking, Supply};
+use crate::ssd::flash::{Account, Beneficiary, Flash, Lookahead, MAX_QUEUED, Waits, Whose};
+use crate::ssd::front::Front;
+use crate::ssd::timeline::Timeline;
+
+/// The parts of a drive that requests pass on the straight way.
+pub(super) struct Way<'a> {
+    pub users: &'a mut Users,
+    pub front: &'a mut Front,
+    pub flash: &'a mut Flash,
+    pub timeline: &'a mut Timeline,
+    pub page_shift: u32,
+}
+
+/// Why the straight way ended.
+pub(super) enum Left {
+    /// Between two steps.
+    Between,
+    Failed(SimError),
+    /// The request in `slot` is counted. What follows is not simply the next request of its loop.
+    Other(Unusual),
+}
+
+/// A completed request's slot, and the request that follows, if that is known.
+pub(super) struct Unusual {
+    slot: u32,
+    request: Option<Request>,
+    now: u64,
+    /// The firmware was asked already: nothing in the flash has to be read.
+    is_answered: bool,
+}
 
 impl<F: Firmware> Engine<F> {
     /// Whether requests of this run go straight to the flash and back.
@@ -26,7 +64,8 @@ impl<F: Firmware> Engine<F> {
             && !self.buffer.is_on()
             && !self.cache.is_used()
             && !self.cores.is_on()
-            && self.flash.is_plain();
+            && self.flash.is_plain()
+            && !self.firmware.uses_after();
         let users = &self.users;
         let is_counted_simply = !self.is_owned
             && !users.has_waiting
@@ -34,77 +73,288 @@ impl<F: Firmware> Engine<F> {
             && !users.counting.is_observed();
         has_way
             && is_counted_simply
+            && (users.streams.iter()).all(|stream| stream.only_sends_requests())
             && self.background.idle_ns().is_none()
             && self.firmware.zones().is_none()
             && !self.firmware.packs_pages()
     }
 
-    /// A flash operation that request `slot` waits for completed.
+    /// Whether they are nothing but reads of single pages.
+    pub(super) fn only_reads_pages(&self) -> bool {
+        let page_bytes = 1 << self.page_shift;
+        let mut streams = self.users.streams.iter();
+        streams.all(|each| each.only_reads(page_bytes))
+    }
+
+    /// Goes straight as far as that is possible. Call it between events.
+    pub(super) fn go_straight(&mut self) {
+        let most = self.requests_without_decision();
+        let Self {
+            users,
+            front,
+            flash,
+            timeline,
+            page_shift,
+            lookahead,
+            ..
+        } = self;
+        let mut way = Way {
+            users,
+            front,
+            flash,
+            timeline,
+            page_shift: *page_shift,
+        };
+        let mut asking = Asking {
+            firmware: &mut self.firmware,
+            out: &mut self.out,
+            page_shift: *page_shift,
+            answers_unwritten: self.answers_unwritten,
+            heeds_placements: self.heeds_placements,
+        };
+        let ahead = self.looks_ahead.then_some(lookahead);
+        let is_helped = self.is_helped && way.can_be_helped(most);
+        let left = match is_helped {
+            true => way.go_helped(ahead, &mut asking, most),
+            false => way.go(ahead, &mut asking, most),
+        };
+        // Where something is unusual, it will be again soon, and starting a thread costs time.
+        self.is_helped &= !(is_helped && matches!(left, Left::Other(_)));
+        self.come_back(left);
+    }
+
+    /// How many requests may complete before their number decides something, so that none of those
+    /// in the drive can be the one.
+    fn requests_without_decision(&self) -> u64 {
+        let window = &self.users.window;
+        if window.closed_by().is_some() {
+            return 0;
+        }
+        let outstanding = self.front.outstanding() as u64;
+        (window.requests_until_decision()).saturating_sub(outstanding)
+    }
+
+    /// Events take over again.
+    fn come_back(&mut self, left: Left) {
+        match left {
+            Left::Between => {}
+            Left::Failed(error) => self.failure = Some(error),
+            Left::Other(unusual) => self.go_on_otherwise(&unusual),
+        }
+    }
+
+    #[cold]
+    fn go_on_otherwise(&mut self, unusual: &Unusual) {
+        let &Unusual { slot, now, .. } = unusual;
+        match unusual.request {
+            Some(_) if unusual.is_answered => self.send_data(slot, now),
+            Some(request) => {
+                let run = pages_of(&request, self.page_shift);
+                self.front.slot_mut(slot).begin_again(&request, &run, now);
+                self.go_in(slot, run, now);
+            }
+            None => {
+                let entry = self.front.slot(slot);
+                let (stream, pair) = (entry.stream(), entry.pair());
+                self.front.vacate(slot);
+                self.take_next(pair, now);
+                if self.users.goes_on(stream) {
+                    self.submit_next(stream, now);
+                }
+            }
+        }
+    }
+}
+
+/// The pages of a request.
+#[inline(always)]
+pub(super) fn pages_of(request: &Request, page_shift: u32) -> PageRun {
+    PageRun::covering(
+        request.direction,
+        request.offset_bytes,
+        request.size_bytes,
+        1 << page_shift,
+    )
+}
+
+impl Way<'_> {
+    /// Goes on until `most` requests are complete, or until something else is due.
+    pub(super) fn go<S: Supply>(
+        &mut self,
+        ahead: Option<&mut Lookahead>,
+        supply: &mut S,
+        most: u64,
+    ) -> Left {
+        if let Some(ahead) = ahead
+            && most > 0
+            && let Some(left) = self.look_ahead(ahead, supply, most)
+        {
+            return left;
+        }
+        match self.serve_events(supply, most) {
+            Ok(()) => Left::Between,
+            Err(left) => left,
+        }
+    }
+
+    /// Serves events.
+    fn serve_events<S: Supply>(&mut self, supply: &mut S, most: u64) -> Result<(), Left> {
+        let mut left = most;
+        while left > 0 {
+            let first = self.timeline.events.first();
+            let now = first.time();
+            if first == EventKey::NEVER || now >= self.users.deadline && !self.pass_deadline(now)? {
+                break;
+            }
+            self.timeline.current = self.timeline.current.max(first);
+            let unit = first.leaf() as u32;
+            if self.flash.has_ended(unit, self.timeline, now) {
+                left -= u64::from(self.operation_ends(unit, supply, now)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Time passes the deadline, on the way to `now`. Returns whether nothing but that happens.
+    #[cold]
+    pub fn pass_deadline(&mut self, now: u64) -> Result<bool, Left> {
+        if self.users.window.next_time().is_some_and(|at| at.0 <= now) {
+            return Ok(false);
+        }
+        let passed = self.users.come_to(now, || None);
+        passed.map_err(Left::Failed).map(|()| true)
+    }
+
+    /// An operation ends. Returns whether a request is complete with it.
     #[inline(always)]
-    pub(super) fn page_done_straight(&mut self, slot: u32, parts: &Parts, now: u64) {
+    fn operation_ends<S: Supply>(
+        &mut self,
+        unit: u32,
+        supply: &mut S,
+        now: u64,
+    ) -> Result<bool, Left> {
+        let ended = self.flash.end(unit, self.timeline, now);
+        self.flash.count(&ended.task);
+        let Beneficiary::Request(slot) = ended.task.account.beneficiary() else {
+            return Ok(false);
+        };
+        let parts = self.flash.parts_of(&ended, now);
         let entry = self.front.slot_mut(slot);
         if !entry.has_all() {
-            return;
+            return Ok(false);
         }
         let stream = entry.stream();
         let command = entry.command();
-        let what = (command.kind, command.size_bytes);
-        let (latency, parts) = entry.end_with(parts, now);
-        let edge = self
-            .users
-            .count_simply((stream, what), latency, &parts, now);
-        if edge.is_some() || !self.users.goes_on(stream) {
-            return self.end_otherwise(slot, edge, now);
-        }
-        let running = &mut self.users.streams[stream as usize];
-        let Some(request) = running.take_request(&self.firmware, self.page_shift) else {
-            return self.end_otherwise(slot, None, now);
+        let (latency, parts) = entry.end_with(&parts, now);
+        let request = Completed {
+            stream,
+            kind: command.kind,
+            bytes: command.size_bytes,
+            latency,
+            parts,
         };
-        if let Err(error) = self.users.submit_inside(stream, now) {
-            self.failure = Some(error);
-            return;
-        }
+        self.count(&request, supply, now);
+        self.go_on((slot, stream), supply, now)?;
+        Ok(true)
+    }
+
+    /// A request is complete.
+    #[inline(always)]
+    pub fn count<S: Supply>(&mut self, request: &Completed, supply: &mut S, now: u64) {
+        let record = |counting: &mut Counting, request: &_| supply.record(counting, request);
+        let edge = self.users.count_simply(request, now, record);
+        debug_assert!(edge.is_none(), "a number of requests decides nothing here");
+    }
+
+    /// The loop of `stream` submits its next request, in `slot`.
+    #[inline(always)]
+    fn go_on<S: Supply>(
+        &mut self,
+        (slot, stream): (u32, u16),
+        supply: &mut S,
+        now: u64,
+    ) -> Result<(), Left> {
+        let request = self.next((slot, stream), supply, now)?;
         let run = self.pages_of(&request);
         self.front.slot_mut(slot).begin_again(&request, &run, now);
-        let operation = match run.is_one_whole_page() {
-            true => self.ask_for_page(run.action, run.first),
-            false => None,
+        let Some(operation) = supply.operation(&run) else {
+            return self.enter_all((slot, stream), &request, supply, now);
         };
-        match operation {
-            Some(operation) => self.enter_flash(&operation, Account::request(slot), now),
-            None => self.enter_straight(slot, run, now),
+        let account = Account::request(slot);
+        match self.flash.enter(&operation, account, self.timeline, now) {
+            true => Ok(()),
+            false => Err(overfull()),
         }
     }
 
-    /// The pages of a request.
+    /// The next request of the loop of `stream`, submitted in `slot`.
     #[inline(always)]
-    pub(super) fn pages_of(&self, request: &Request) -> PageRun {
-        PageRun::covering(
-            request.direction,
-            request.offset_bytes,
-            request.size_bytes,
-            1 << self.page_shift,
-        )
+    pub fn next<S: Supply>(
+        &mut self,
+        (slot, stream): (u32, u16),
+        supply: &mut S,
+        now: u64,
+    ) -> Result<Request, Left> {
+        let Some(request) = supply.request(&mut self.users.streams[stream as usize]) else {
+            return Err(unusual(slot, None, now));
+        };
+        let submitted = self.users.submit_inside(stream, now);
+        submitted.map_err(Left::Failed).map(|()| request)
     }
 
-    /// The same for a request that is not a single operation.
-    #[inline(never)]
-    pub(super) fn enter_straight(&mut self, slot: u32, run: PageRun, now: u64) {
-        self.go_in(slot, run, now);
+    #[inline(always)]
+    pub fn pages_of(&self, request: &Request) -> PageRun {
+        pages_of(request, self.page_shift)
     }
 
-    /// The counted request in `slot` is complete, and what follows is not simply the next request.
+    /// A request that takes more than one operation enters the flash.
     #[inline(never)]
-    fn end_otherwise(&mut self, slot: u32, edge: Option<Edge>, now: u64) {
-        let entry = self.front.slot(slot);
-        let (stream, pair) = (entry.stream(), entry.pair());
-        self.front.vacate(slot);
-        if let Some(edge) = edge {
-            self.window_decided(edge, now, self.timeline.current);
+    fn enter_all<S: Supply>(
+        &mut self,
+        (slot, stream): (u32, u16),
+        request: &Request,
+        supply: &mut S,
+        now: u64,
+    ) -> Result<(), Left> {
+        let run = self.pages_of(request);
+        let placement = self.users.streams[stream as usize].placement;
+        let operations = supply.operations(&run, placement);
+        let Some(operations) = operations.map_err(Left::Failed)? else {
+            return Err(unusual(slot, Some(*request), now));
+        };
+        let waits = match request.direction {
+            Direction::Read => Waits::All,
+            Direction::Write => Waits::Host,
+        };
+        let owner = (Account::request(slot), Whose::NOBODYS);
+        let pending = (self.flash).enter_all(operations, owner, waits, self.timeline, now);
+        self.front.slot_mut(slot).await_all(pending);
+        if self.flash.is_overfull() {
+            return Err(overfull());
         }
-        self.take_next(pair, now);
-        if self.users.goes_on(stream) {
-            self.submit_next(stream, now);
+        if pending == 0 {
+            return Err(Left::Other(Unusual {
+                slot,
+                request: Some(*request),
+                now,
+                is_answered: true,
+            }));
         }
+        Ok(())
     }
+}
+
+#[cold]
+fn overfull() -> Left {
+    Left::Failed(SimError::InFlight { most: MAX_QUEUED })
+}
+
+#[cold]
+pub(super) fn unusual(slot: u32, request: Option<Request>, now: u64) -> Left {
+    Left::Other(Unusual {
+        slot,
+        request,
+        now,
+        is_answered: false,
+    })
 }
