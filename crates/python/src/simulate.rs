@@ -14,6 +14,8 @@ use drivelab_sim::ssd::{
 };
 use drivelab_workload::Stream;
 
+use crate::simulated::available_cores;
+
 /// A run, and the wall time of its loop.
 pub struct Simulated {
     pub outcome: Outcome,
@@ -50,6 +52,7 @@ pub fn run(
     prepared.check_workers(1)?;
     let mut drive = prepared.worker(stop);
     drive.watch(watch);
+    drive.set_helper(available_cores() > 1);
     if let Some(snapshot) = states.first
         && let Err(refused) = drive.load(snapshot)
     {

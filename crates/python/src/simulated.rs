@@ -40,7 +40,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The number of cores that this process may use.
 #[pyfunction]
-fn available_cores() -> usize {
+pub fn available_cores() -> usize {
     available_parallelism().map_or(1, |count| count.get())
 }
 

@@ -12,6 +12,7 @@ pub struct Bench {
     states: Arc<States>,
     seed: u64,
     stop: Arc<AtomicBool>,
+    has_helper: bool,
     held: Option<Held>,
 }
 
@@ -30,8 +31,15 @@ impl Bench {
             states,
             seed,
             stop,
+            has_helper: false,
             held: None,
         }
+    }
+
+    /// The same with a second thread that may help. Results are the same.
+    #[must_use]
+    pub fn with_helper(self, has_helper: bool) -> Self {
+        Self { has_helper, ..self }
     }
 
     /// Measures on the drive it holds, or on another one if the work begins in another state.
@@ -64,10 +72,12 @@ impl Bench {
         {
             before.state.rest(before.drive);
         }
+        let mut drive = state.rested_worker(&self.stop);
+        drive.set_helper(self.has_helper);
         Ok(Held {
             settling,
-            drive: state.rested_worker(&self.stop),
             state,
+            drive,
         })
     }
 

@@ -34,6 +34,8 @@ struct Shared {
     states: Arc<States>,
     work: Vec<Work>,
     seed: u64,
+    /// There are at least two cores for each thread.
+    has_helpers: bool,
     stop: Arc<AtomicBool>,
     progress: Mutex<Progress>,
     /// Signals that the progress changed.
@@ -64,12 +66,14 @@ struct Progress {
 }
 
 impl Measuring {
-    /// Starts to measure all `work` on at most `workers` threads. Each workload begins in its own
+    /// Starts to measure all `work` on at most `workers` threads, two for a measurement if there are
+    /// so many. Each workload begins in its own
     /// start state.
     #[must_use]
     pub fn start(states: &Arc<States>, work: Vec<Work>, seed: u64, workers: usize) -> Self {
-        let workers = workers.clamp(1, work.len().max(1));
+        let threads = workers.clamp(1, work.len().max(1));
         let shared = Arc::new(Shared {
+            has_helpers: workers / 2 >= threads,
             states: Arc::clone(states),
             work,
             seed,
@@ -77,7 +81,7 @@ impl Measuring {
             progress: Mutex::default(),
             changed: Condvar::new(),
         });
-        let threads = match Self::threads(&shared, workers) {
+        let threads = match Self::threads(&shared, threads) {
             Ok(threads) => threads,
             Err(error) => {
                 shared.progress().done.insert(0, Ok(Err(error)));
@@ -178,7 +182,7 @@ impl Shared {
     /// The loop of one thread: takes the next place until none is left.
     fn labour(&self) {
         let (states, stop) = (Arc::clone(&self.states), Arc::clone(&self.stop));
-        let mut bench = Bench::new(states, self.seed, stop);
+        let mut bench = Bench::new(states, self.seed, stop).with_helper(self.has_helpers);
         while let Some(place) = self.take() {
             // Without a result for this place, whoever waits for it would wait for ever.
             let result = catch_unwind(AssertUnwindSafe(|| bench.measure(&self.work[place])));

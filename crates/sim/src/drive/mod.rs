@@ -190,6 +190,15 @@ impl Drive {
         }
     }
 
+    /// Says whether a second thread may help in later runs, where the drive can use one. Results are
+    /// the same.
+    pub fn set_helper(&mut self, has_helper: bool) {
+        match self {
+            Self::Ssd(drive) => drive.set_helper(has_helper),
+            Self::Hdd(_) | Self::Raid(_) => {}
+        }
+    }
+
     /// Runs streams. All work enters the drive here. `seed` and `index`, the place of the
     /// measurement or step, are the key of the random numbers.
     ///
