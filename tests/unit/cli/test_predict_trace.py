@@ -11,6 +11,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.models import trace_forecast
+from drivelab.sealed_json import sealed_json, unsealed_json
 
 pytestmark = pytest.mark.usefixtures("models_in_brief")
 
@@ -212,6 +213,16 @@ def test_what_cannot_be_answered_is_refused_in_a_line(capsys, here: Path, words,
     (here / "ties.spc").write_text("0,0,4096,r,5\n" * 3)
     (here / "flush.trace").write_text("fio version 3 iolog\n0 f add\n0 f open\n0 f sync 0 0\n")
     assert says in refused(capsys, "run", *words)
+
+
+def test_a_drive_that_merges_blocks_is_refused(capsys, here: Path) -> None:
+    text = json.dumps(unsealed_json((here / "run" / "model.json").read_bytes()))
+    assert '"log_blocks": 0' in text
+    merging = json.loads(text.replace('"log_blocks": 0', '"log_blocks": 4'))
+    (here / "merging.json").write_bytes(sealed_json(merging))
+    said = refused(capsys, "merging.json", "--trace", "mixed.spc")
+    assert "maps whole blocks" in said
+    assert "measure --trace" in said
 
 
 @pytest.mark.usefixtures("here")
