@@ -15,7 +15,7 @@
 const LEAF_BITS: u32 = 14;
 
 /// The number of queues outside the tree.
-pub const SIDE_LEAVES: usize = 8;
+pub const SIDE_LEAVES: usize = 9;
 
 /// The queues that have an event with every write, or with every request if the firmware takes
 /// time. The first event of the other queues is kept separately.
@@ -142,9 +142,9 @@ impl EventTree {
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
         let leaf = self.units + place;
         self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
-        let [a, b, _, c, d, e, f, _] = self.side;
+        let [a, b, _, c, d, e, f, _, g] = self.side;
         if !BUSY_SIDE_LEAVES.contains(&place) {
-            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f);
+            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f.min(g));
         }
         let [of_writes, of_cores] = BUSY_SIDE_LEAVES.map(|busy| self.side[busy]);
         self.first_of_side = of_writes.min(of_cores).min(self.first_of_rest);

@@ -17,6 +17,9 @@ use crate::small_drive::{BASE, LINK, ONE_DIE, PAGE, closed, command, drive, read
 
 const STRIPE: u64 = 4 * PAGE as u64;
 
+/// Blocks are refreshed every few hundred requests.
+const REFRESHED: &str = "refresh.read_limit = 60\nrefresh.retention_ns = 500_000_000\n";
+
 fn array(member: &Prepared, members: u32, stripe_bytes: u64) -> Runner<Array> {
     let members = (0..members).map(|_| member.device());
     Runner::new(Array::new(members.collect(), stripe_bytes), &Arc::default())
@@ -68,6 +71,7 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
         &["host.interface = \"nvme\"\n", LINK, worn],
         &["variability.sigma = 0.2\n", worn],
         &["scheduling.dispatch = \"in_order\"\ntiming.read_dispatch_ns = 2000\n"],
+        &[REFRESHED, worn],
     ] {
         let member = drive(changes);
         let mut one = array(&member, 1, STRIPE);
@@ -89,6 +93,27 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
             assert_eq!(factors.0.to_bits(), factors.1.to_bits());
         }
     }
+}
+
+#[test]
+fn members_refresh_their_own_blocks() {
+    // Each member is read as often as it is alone, and refreshes one of 60 reads.
+    let read_by = |members: u32| {
+        let mut drive = worker(&["refresh.read_limit = 60"], members);
+        let reads = workload(0.0, members, PAGE, 1.0);
+        let plan = Plan::counting(0, 10_000 * u64::from(members));
+        let outcome = drive
+            .run(&closed(reads), plan, (1, 0), State::Kept)
+            .unwrap();
+        flash(&outcome).into_owned()
+    };
+    let (alone, three) = (read_by(1), read_by(3));
+    assert!(alone.refreshed_blocks > 100, "{alone:?}");
+    let each = three.refreshed_blocks as f64 / 3.0;
+    let ratio = each / alone.refreshed_blocks as f64;
+    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    assert_eq!(three.refresh_page_programs, three.refreshed_blocks * 16);
+    assert_eq!(three.programs(), three.refresh_page_programs);
 }
 
 /// A worker of an array of such drives, built as from a preset.
@@ -124,6 +149,7 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
         &[buffered, LINK, gathers],
         &["scheduling.cache_operations = true\n", worn],
         &["host.interface = \"nvme\"\n", LINK, drifts],
+        &[REFRESHED, worn],
     ] {
         let member = drive(changes);
         for (members, write_ratio, pages) in [(1, 0.5, 1), (2, 0.4, 1), (2, 1.0, 7), (3, 0.3, 4)] {

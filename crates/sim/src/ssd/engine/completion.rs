@@ -6,6 +6,7 @@ use drivelab_request::CommandKind;
 use super::Engine;
 use crate::ssd::SimError;
 use crate::ssd::flash::{Account, Beneficiary, Ended, MAX_QUEUED, Waits, Whose};
+use crate::ssd::timeline::REFRESH;
 
 impl<F: Firmware> Engine<F> {
     /// An operation that the firmware emitted at `now` enters the flash.
@@ -124,7 +125,7 @@ impl<F: Firmware> Engine<F> {
         }
         self.flash.give_back(over);
         if self.refreshing.is_some() {
-            self.refresh_due(now);
+            self.timeline.events.set_side(REFRESH, Some(now));
         }
     }
 

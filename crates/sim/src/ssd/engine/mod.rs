@@ -36,7 +36,9 @@ use crate::ssd::firmware::cores::{Cores, Costs, RecordedWork};
 use crate::ssd::firmware::idle::Background;
 use crate::ssd::flash::{Account, Flash, Lookahead, RecordedOperation, Surroundings};
 use crate::ssd::front::Front;
-use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
+use crate::ssd::timeline::{
+    ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, REFRESH, Timeline,
+};
 use crate::ssd::times::Times;
 use crate::ssd::{PartNames, Plan, SimError};
 use refresh::Refreshing;
@@ -305,6 +307,7 @@ impl<F: Firmware> Engine<F> {
             INTERRUPT => self.interrupt_event(now),
             IDLE => self.idle_event(now),
             CORES => self.cores_event(now),
+            REFRESH => self.refresh_event(now),
             _ => self.memory_event(now),
         }
     }

@@ -5,7 +5,8 @@
 //!   program ─> age of its block ─────────┴─> the firmware moves the block ─> flash, for nobody
 //! ```
 //!
-//! Both thresholds are checked whenever a flash operation ends. A drive whose run begins has been
+//! Both thresholds are checked at every moment at which a flash operation ends, when the commands that
+//! follow from it have come. A drive whose run begins has been
 //! in use: the reads and the ages of its blocks are spread evenly from nothing to the threshold.
 //! A block that cannot be refreshed yet is asked for again when the next operation on it ends. One
 //! that was erased meanwhile is not refreshed: what lies there now is young.
@@ -18,6 +19,7 @@ use super::Engine;
 use crate::preset::{Refresh, SsdConfig};
 use crate::ssd::firmware::cores::{Done, What};
 use crate::ssd::flash::{Account, Waits};
+use crate::ssd::timeline::REFRESH;
 
 /// When the data of an empty block expires.
 const NEVER: u64 = u64::MAX;
@@ -168,10 +170,11 @@ fn part_of(whole: u64, block: u32) -> u64 {
 }
 
 impl<F: Firmware> Engine<F> {
-    /// An operation has ended: refreshes the blocks that are due. Not after the last command, or
-    /// the run might never end.
+    /// Operations have ended at `now`: refreshes the blocks that are due. Not after the last command,
+    /// or the run might never end.
     #[inline(never)]
-    pub(super) fn refresh_due(&mut self, now: u64) {
+    pub(super) fn refresh_event(&mut self, now: u64) {
+        self.timeline.events.set_side(REFRESH, None);
         if self.is_idle() && !self.is_awaiting() {
             return;
         }
