@@ -20,6 +20,18 @@ const STRIPE: u64 = 4 * PAGE as u64;
 /// Blocks are refreshed every few hundred requests.
 const REFRESHED: &str = "refresh.read_limit = 60\nrefresh.retention_ns = 500_000_000\n";
 
+const SUSPENDS: &str = "scheduling.suspends_per_operation = 3\n\
+    timing.suspend_ns = 5_000\ntiming.resume_ns = 5_000\ntiming.suspend_progress_ns = 10_000\n";
+const MULTI_PLANE: &str = "scheduling.multi_plane = \"any_page\"\n\
+    scheduling.cache_operations = true\n\
+    geometry.planes_per_die = 2\ngeometry.blocks_per_plane = 32\n";
+const CLASSES: &str = "collection.temperature_classes = 3\ncollection.policy = \"cost_benefit\"\n\
+    collection.reserve_blocks_per_plane = 6\n";
+const MEMORY: &str = "buffer.memory_ns = 3_000\nbuffer.memory_bytes_per_second = 1_000_000_000\n\
+    buffer.memory_takes_writes = true\n";
+const INTERRUPTS: &str = "host.interrupt_ns = 2_000\nhost.interrupt_completions = 2\n\
+    host.interrupt_wait_ns = 9_000\n";
+
 fn array(member: &Prepared, members: u32, stripe_bytes: u64) -> Runner<Array> {
     let members = (0..members).map(|_| member.device());
     Runner::new(Array::new(members.collect(), stripe_bytes), &Arc::default())
@@ -72,6 +84,31 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
         &["variability.sigma = 0.2\n", worn],
         &["scheduling.dispatch = \"in_order\"\ntiming.read_dispatch_ns = 2000\n"],
         &[REFRESHED, worn],
+        &[SUSPENDS, reads_first, worn],
+        &["scheduling.copyback = true\n", worn],
+        &[MULTI_PLANE, worn],
+        &["mapping.scheme = \"bast\"\nmapping.log_blocks_per_plane = 2\n"],
+        &[
+            "mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 2\n",
+            buffered,
+            LINK,
+        ],
+        &["mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 1024\n"],
+        &["mapping.allocation = \"least_loaded\"\n", worn],
+        &[
+            "wear.static_spread = 4\nwear.least_worn_first = true\n",
+            worn,
+        ],
+        &[CLASSES],
+        &[
+            "buffer.read_cache_bytes = 65_536\nbuffer.read_ahead_bytes = 16_384\n",
+            buffered,
+            LINK,
+        ],
+        &[MEMORY, buffered, LINK],
+        &["buffer.policy = \"write_through\"\n", buffered, LINK],
+        &[INTERRUPTS, "host.interface = \"nvme\"\n", LINK],
+        &["firmware.time = \"fixed\"\nfirmware.cores = 1\nfirmware.command_ns = 4_000\n"],
     ] {
         let member = drive(changes);
         let mut one = array(&member, 1, STRIPE);
