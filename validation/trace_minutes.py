@@ -188,10 +188,9 @@ def forecast_minutes() -> Section:
     models = {drive: _modelled(drive) for drive in (*_SERVED, *_REFUSED)}
     _tell_served(section, models, paths)
     section.say(
-        "Closed loops keep a write buffer full, so they do not show its size: the model of "
-        "`sim:enterprise-tlc-pcie4` has 1 MiB of the drive's 8 MiB. So the forecast is far too "
-        "slow for bursts that only the larger buffer absorbs, as in CloudPhysics at 300 times its "
-        "speed."
+        "*Faster*, a window is a second or two of the replay. Requests that wait at its end in the "
+        "forecast and not in the replay, or the other way round, then make a mean latency of "
+        "microseconds one of milliseconds, which the means over windows show, not the medians."
     )
     for drive in _REFUSED:
         try:

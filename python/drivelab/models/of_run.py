@@ -13,6 +13,7 @@ from drivelab.models.combination import Combination
 from drivelab.models.lone_writes import KEY, lone_writes
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
+from drivelab.models.probed import BUFFER_BYTES, probes_of
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.parts import Parts
 
@@ -32,11 +33,17 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
     """
     header = stored_header(store)
     measurements = stored_measurements(store)
+    parts = Parts.from_json(header["design"]["parts"])
+    probed = probes_of(measurements, parts)
     model = PerformanceModel.fit(
         measurements,
-        parts=Parts.from_json(header["design"]["parts"]),
+        parts=parts,
         seed=header["plan"]["seed"],
-        provenance={**header, KEY: lone_writes(measurements)},
+        provenance={
+            **header,
+            KEY: lone_writes(measurements),
+            BUFFER_BYTES: None if probed is None else probed.buffer_bytes,
+        },
     )
     return model, measurements
 

@@ -40,6 +40,8 @@ from drivelab.workloads.probes import (
     write_in_order,
 )
 
+#: Key of the size of the buffer in a model's provenance.
+BUFFER_BYTES: Final = "buffer_bytes"
 #: Measured rates, by what identifies their workload.
 Rates = Mapping[tuple[Any, ...], float]
 

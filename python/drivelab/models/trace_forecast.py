@@ -12,7 +12,8 @@ built, so the drive's queueing model serves the recorded requests at their times
                                                                     like the window, over the
                                                                     queueing model's own answer
 
-Closed loops of few writes show what a write takes that finds space in the buffer
+Closed loops keep a write buffer full, so they do not show its size: the run's probes do. Closed
+loops of few writes show what a write takes that finds space in the buffer
 (`drivelab.models.lone_writes`). The trace is served twice. The first run shows the queue depth of
 each window, and the costs of the second run are corrected by it. With even arrivals this solves
 depth = rate x latency; with clustered arrivals it follows every burst.
@@ -32,6 +33,7 @@ from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.models.features import workload_table
 from drivelab.models.kriging_surface import KrigingSurface
 from drivelab.models.lone_writes import KEY, read_lone_writes
+from drivelab.models.probed import BUFFER_BYTES
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
 if TYPE_CHECKING:
@@ -41,12 +43,14 @@ if TYPE_CHECKING:
 
     from drivelab.models.features import FloatArray
     from drivelab.models.model import PerformanceModel
-    from drivelab.models.queueing import Queueing
+    from drivelab.models.queueing import Layout, Queueing
     from drivelab.models.trained import BoolArray
     from drivelab.workloads.trace import Trace
 
 #: A queueing model that leaves more of its own measurements unexplained (median) is not used.
 MOST_UNEXPLAINED: Final = 0.10
+# The largest buffer that the core takes.
+_MOST_PAGES: Final = 65_536
 # Fields of a row that the core returns.
 _ROW: Final = 13
 _LATENCY: Final = "latency_ns_mean"
@@ -164,7 +168,8 @@ def forecast_trace(
     speed = speed_of(trace)
     queueing = asked_queueing(model)
     asked = _Asked.of(windows, window_ns, speed)
-    served = _Served(queueing, trace, asked, _capacity(model, trace, word))
+    layout = _with_buffer(queueing.layout, model.provenance.get(BUFFER_BYTES))
+    served = _Served(layout, trace, asked, _capacity(model, trace, word))
     lone = read_lone_writes(model.provenance.get(KEY))
     found = served.by(queueing.with_lone_writes(queueing.costs_of(asked.table), lone))
     # Deeper than was measured, a loop waits at the same place as the deepest that was.
@@ -243,6 +248,16 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
     return found[0]
 
 
+def _with_buffer(layout: Layout, buffer_bytes: object) -> Layout:
+    """Return a layout whose buffer is as large as probes say, if it has one."""
+    if not isinstance(buffer_bytes, int) or layout.buffer_pages == 0:
+        return layout
+    pages = buffer_bytes // (layout.page_bytes * layout.members)
+    return dataclasses.replace(
+        layout, buffer_pages=min(max(layout.buffer_pages, pages), _MOST_PAGES)
+    )
+
+
 def _capacity(model: PerformanceModel, trace: Trace, word: Callable[[str], str]) -> int:
     drive = model.provenance.get("drive")
     capacity = drive.get("capacity_bytes") if isinstance(drive, dict) else None
@@ -299,7 +314,7 @@ class _Asked:
 class _Served:
     """The trace, ready to be served."""
 
-    queueing: Queueing
+    layout: Layout
     trace: Trace
     asked: _Asked
     capacity_bytes: int
@@ -310,7 +325,7 @@ class _Served:
         served = _core.forecast_trace(
             stream,
             self.capacity_bytes,
-            dataclasses.asdict(self.queueing.layout),
+            dataclasses.asdict(self.layout),
             self.asked.number.tolist(),
             np.ascontiguousarray(costs),
             self.asked.window_ns,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from drivelab import _core
 from drivelab.cli import main as cli
 from drivelab.models import trace_forecast
 from drivelab.sealed_json import sealed_json, unsealed_json
@@ -213,6 +216,31 @@ def test_what_cannot_be_answered_is_refused_in_a_line(capsys, here: Path, words,
     (here / "ties.spc").write_text("0,0,4096,r,5\n" * 3)
     (here / "flush.trace").write_text("fio version 3 iolog\n0 f add\n0 f open\n0 f sync 0 0\n")
     assert says in refused(capsys, "run", *words)
+
+
+def test_a_trace_finds_a_buffer_as_large_as_probes_say(capsys, here: Path, monkeypatch) -> None:
+    layouts = []
+
+    def served(stream, capacity_bytes, layout, *rest):
+        layouts.append(layout)
+        return _core.forecast_trace(stream, capacity_bytes, layout, *rest)
+
+    monkeypatch.setattr(trace_forecast, "_core", SimpleNamespace(forecast_trace=served))
+    text = json.dumps(unsealed_json((here / "run" / "model.json").read_bytes()))
+    pages = {}
+    for has_buffer, buffer_bytes in ((16, None), (16, 4096), (16, 8 << 20), (0, 8 << 20)):
+        said = json.loads(re.sub(r'"buffer_pages": \d+', f'"buffer_pages": {has_buffer}', text))
+        said["provenance"]["buffer_bytes"] = buffer_bytes
+        (here / "buffered.json").write_bytes(sealed_json(said))
+        asked(capsys, "predict", "buffered.json", "--trace", "mixed.spc", "--window", "1s")
+        pages[has_buffer, buffer_bytes] = layouts[-1]["buffer_pages"]
+    member_pages = (8 << 20) // (layouts[-1]["page_bytes"] * layouts[-1]["members"])
+    assert pages == {
+        (16, None): 16,
+        (16, 4096): 16,
+        (16, 8 << 20): member_pages,
+        (0, 8 << 20): 0,
+    }
 
 
 def test_a_drive_that_merges_blocks_is_refused(capsys, here: Path) -> None:
