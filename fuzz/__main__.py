@@ -14,6 +14,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
     if unknown:
         parser.error(f"there is no reader {unknown[0]}; there are {', '.join(languages)}")
     names = asked.readers or list(languages)
+    if find_spec("atheris") is None and any(languages[name] == "python" for name in names):
+        parser.error("readers in Python need atheris; `make test-faults` installs it")
     share = asked.seconds * min(asked.processes, len(names)) / len(names)
     outcomes = []
     with ThreadPoolExecutor(asked.processes) as pool:
