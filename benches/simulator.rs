@@ -272,12 +272,12 @@ fn compare_cases(name: &str, config: SsdConfig, mut reference: Reference, effort
         let [mut best, mut best_helped, mut best_reference] = [f64::INFINITY; 3];
         let mut notes = String::new();
         for round in 0..effort.rounds {
-            drive.set_helper(true);
+            drive.set_second_core(true);
             // Another number has other random numbers: a second pass over the same pages in the same
             // order would leave whole blocks invalid.
             let others = requests + effort.rounds + round;
             best_helped = best_helped.min(measure(&mut drive, workload, others).0);
-            drive.set_helper(false);
+            drive.set_second_core(false);
             let (seconds, outcome) = measure(&mut drive, workload, requests + round);
             best = best.min(seconds);
             best_reference = best_reference.min(reference.run(workload, requests + round));

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"there is no reader {unknown[0]}; there are {', '.join(languages)}")
     names = asked.readers or list(languages)
     if find_spec("atheris") is None and any(languages[name] == "python" for name in names):
-        parser.error("readers in Python need atheris; `make test-faults` installs it")
+        parser.error("readers in Python need atheris; fuzz/README.md says how to install it")
     share = asked.seconds * min(asked.processes, len(names)) / len(names)
     outcomes = []
     with ThreadPoolExecutor(asked.processes) as pool:

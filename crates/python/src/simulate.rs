@@ -52,7 +52,7 @@ pub fn run(
     prepared.check_workers(1)?;
     let mut drive = prepared.worker(stop);
     drive.watch(watch);
-    drive.set_helper(available_cores() > 1);
+    drive.set_second_core(available_cores() > 1);
     if let Some(snapshot) = states.first
         && let Err(refused) = drive.load(snapshot)
     {

@@ -230,12 +230,6 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
             "the model contains no queueing model, so it cannot predict a trace; make one with "
             "`drivelab model`, or replay the trace with `drivelab measure --trace`"
         )
-    if found[0].layout.log_blocks > 0:
-        raise CannotAnswerError(
-            "this drive maps whole blocks. Which blocks a trace writes again decides how often "
-            "they are merged, and workloads that write anywhere do not show that: replay the trace "
-            "with `drivelab measure --trace` instead"
-        )
     table = model.trained.table
     observed = model.evaluation.observed[_LATENCY]
     left = float(np.median(np.abs(found[0].latency_ns(table) / observed - 1)))
@@ -244,6 +238,13 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
             f"the queueing model explains this drive's measurements only within {100 * left:.0f} % "
             f"(median; allowed: {100 * MOST_UNEXPLAINED:.0f} %), as of disks, whose times depend "
             "on how far the arm moves: replay the trace with `drivelab measure --trace` instead"
+        )
+    if found[0].layout.log_blocks > 0:
+        raise CannotAnswerError(
+            "the queueing model explains this drive best as one that maps whole blocks. Which "
+            "blocks a trace writes again decides how often they are merged, and workloads that "
+            "write anywhere do not show that: replay the trace with `drivelab measure --trace` "
+            "instead"
         )
     return found[0]
 

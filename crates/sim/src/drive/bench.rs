@@ -12,7 +12,7 @@ pub struct Bench {
     states: Arc<States>,
     seed: u64,
     stop: Arc<AtomicBool>,
-    has_helper: bool,
+    has_second_core: bool,
     held: Option<Held>,
 }
 
@@ -31,15 +31,18 @@ impl Bench {
             states,
             seed,
             stop,
-            has_helper: false,
+            has_second_core: false,
             held: None,
         }
     }
 
-    /// The same with a second thread that may help. Results are the same.
+    /// The same with a second core that may be used. Results are the same.
     #[must_use]
-    pub fn with_helper(self, has_helper: bool) -> Self {
-        Self { has_helper, ..self }
+    pub fn with_second_core(self, has_second_core: bool) -> Self {
+        Self {
+            has_second_core,
+            ..self
+        }
     }
 
     /// Measures on the drive it holds, or on another one if the work begins in another state.
@@ -73,7 +76,7 @@ impl Bench {
             before.state.rest(before.drive);
         }
         let mut drive = state.rested_worker(&self.stop);
-        drive.set_helper(self.has_helper);
+        drive.set_second_core(self.has_second_core);
         Ok(Held {
             settling,
             state,

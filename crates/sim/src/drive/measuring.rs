@@ -34,8 +34,8 @@ struct Shared {
     states: Arc<States>,
     work: Vec<Work>,
     seed: u64,
-    /// There are at least two cores for each thread.
-    has_helpers: bool,
+    /// There may be twice as many threads as measurements, so each has two.
+    has_second_cores: bool,
     stop: Arc<AtomicBool>,
     progress: Mutex<Progress>,
     /// Signals that the progress changed.
@@ -66,14 +66,14 @@ struct Progress {
 }
 
 impl Measuring {
-    /// Starts to measure all `work` on at most `workers` threads, two for a measurement if there are
-    /// so many. Each workload begins in its own
+    /// Starts to measure all `work` on at most `workers` threads, two for each measurement if there
+    /// are twice as many. Each workload begins in its own
     /// start state.
     #[must_use]
     pub fn start(states: &Arc<States>, work: Vec<Work>, seed: u64, workers: usize) -> Self {
         let threads = workers.clamp(1, work.len().max(1));
         let shared = Arc::new(Shared {
-            has_helpers: workers / 2 >= threads,
+            has_second_cores: workers / 2 >= threads,
             states: Arc::clone(states),
             work,
             seed,
@@ -182,7 +182,7 @@ impl Shared {
     /// The loop of one thread: takes the next place until none is left.
     fn labour(&self) {
         let (states, stop) = (Arc::clone(&self.states), Arc::clone(&self.stop));
-        let mut bench = Bench::new(states, self.seed, stop).with_helper(self.has_helpers);
+        let mut bench = Bench::new(states, self.seed, stop).with_second_core(self.has_second_cores);
         while let Some(place) = self.take() {
             // Without a result for this place, whoever waits for it would wait for ever.
             let result = catch_unwind(AssertUnwindSafe(|| bench.measure(&self.work[place])));

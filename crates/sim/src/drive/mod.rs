@@ -190,11 +190,10 @@ impl Drive {
         }
     }
 
-    /// Says whether a second thread may help in later runs, where the drive can use one. Results are
-    /// the same.
-    pub fn set_helper(&mut self, has_helper: bool) {
+    /// Says whether later runs may use a second core, where the drive can. Results are the same.
+    pub fn set_second_core(&mut self, has_second_core: bool) {
         match self {
-            Self::Ssd(drive) => drive.set_helper(has_helper),
+            Self::Ssd(drive) => drive.set_second_core(has_second_core),
             Self::Hdd(_) | Self::Raid(_) => {}
         }
     }

@@ -404,9 +404,6 @@ impl Running {
     /// Gives the requests of [such a loop](Running::only_sends_requests) to somebody else, until they
     /// are [taken back](Running::take_back).
     pub fn lend(&mut self) -> Option<Box<Drawn>> {
-        if !self.only_sends_requests() {
-            return None;
-        }
         match std::mem::replace(&mut self.feed, Feed::Timed(Arc::from([]), 0)) {
             Feed::Drawn(drawn, None) => Some(drawn),
             feed => {

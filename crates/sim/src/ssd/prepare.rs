@@ -450,9 +450,9 @@ impl Ssd {
         with!(&mut self.drive, worker => worker.engine.users.stop = Arc::clone(stop));
     }
 
-    /// Says whether a second thread may help in later runs. Results are the same.
-    pub fn set_helper(&mut self, has_helper: bool) {
-        with!(&mut self.drive, worker => worker.engine.has_helper = has_helper);
+    /// Says whether later runs may use a second core. Results are the same.
+    pub fn set_second_core(&mut self, has_second_core: bool) {
+        with!(&mut self.drive, worker => worker.engine.has_second_core = has_second_core);
     }
 
     /// Reports the progress of every later run to `watch`.

@@ -12,7 +12,7 @@ pub const INTERRUPT: usize = 4;
 pub const MEMORY: usize = 5;
 pub const IDLE: usize = 6;
 pub const CORES: usize = 7;
-/// After every other event of its moment, so that commands that follow from these come first.
+/// After the other events of its moment, so that commands that follow from these come first.
 pub const REFRESH: usize = 8;
 
 /// The events of a drive, except the link's.

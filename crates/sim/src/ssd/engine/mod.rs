@@ -3,13 +3,13 @@
 mod ask;
 mod completion;
 mod device;
-mod helper;
 mod idle;
 mod lookahead;
 mod reads;
 mod refresh;
 mod requests;
 pub mod run;
+mod second_core;
 mod straight;
 mod supply;
 mod window;
@@ -77,9 +77,9 @@ pub(in crate::ssd) struct Engine<F> {
     looks_ahead: bool,
     lookahead: Lookahead,
     /// Another thread may ask the firmware ahead of time ...
-    pub(in crate::ssd) has_helper: bool,
+    pub(in crate::ssd) has_second_core: bool,
     /// ... and does so in this run, as long as that pays.
-    is_helped: bool,
+    uses_second_core: bool,
     /// For a drive with an owner: slots of completed commands, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
@@ -135,8 +135,8 @@ impl<F: Firmware> Engine<F> {
             goes_straight: false,
             looks_ahead: false,
             lookahead: Lookahead::default(),
-            has_helper: false,
-            is_helped: false,
+            has_second_core: false,
+            uses_second_core: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
@@ -168,7 +168,7 @@ impl<F: Firmware> Engine<F> {
         let depths = self.users.begin(loops, plan);
         self.goes_straight = self.can_go_straight();
         self.looks_ahead = self.goes_straight && self.only_reads_pages();
-        self.is_helped = self.has_helper;
+        self.uses_second_core = self.has_second_core;
         self.begin_streams(depths);
         self.advance()?;
         // Gathered pages that still wait for others must go too.

@@ -10,9 +10,9 @@
 //! gives it requests with their operations, so it does not need the firmware. Reads of single pages
 //! do not even need events (`lookahead.rs`).
 //!
-//! It ends before anything is decided by a number of requests: the measurement window opens or
-//! closes by events. What happens in time, such as the end of a window by its duration, happens
-//! between two steps. Anything unusual continues in `requests.rs`.
+//! It stops before the request whose number opens or closes the measurement window: that one is
+//! served by events. What happens in time, such as the end of a window by its duration, happens
+//! between two steps. Anything unusual continues in `requests.rs`, and it begins again after that.
 
 use drivelab_ftl::{Firmware, PageRun};
 use drivelab_request::{Direction, Request};
@@ -88,6 +88,10 @@ impl<F: Firmware> Engine<F> {
 
     /// Goes straight as far as that is possible. Call it between events.
     pub(super) fn go_straight(&mut self) {
+        if self.front.next_on_link() != EventKey::NEVER {
+            // The rest of something unusual.
+            return;
+        }
         let most = self.requests_without_decision();
         let Self {
             users,
@@ -113,13 +117,13 @@ impl<F: Firmware> Engine<F> {
             heeds_placements: self.heeds_placements,
         };
         let ahead = self.looks_ahead.then_some(lookahead);
-        let is_helped = self.is_helped && way.can_be_helped(most);
-        let left = match is_helped {
-            true => way.go_helped(ahead, &mut asking, most),
+        let on_two_cores = self.uses_second_core && way.can_use_second_core(most);
+        let left = match on_two_cores {
+            true => way.go_on_two_cores(ahead, &mut asking, most),
             false => way.go(ahead, &mut asking, most),
         };
         // Where something is unusual, it will be again soon, and starting a thread costs time.
-        self.is_helped &= !(is_helped && matches!(left, Left::Other(_)));
+        self.uses_second_core &= !(on_two_cores && matches!(left, Left::Other(_)));
         self.come_back(left);
     }
 
@@ -146,6 +150,10 @@ impl<F: Firmware> Engine<F> {
     #[cold]
     fn go_on_otherwise(&mut self, unusual: &Unusual) {
         let &Unusual { slot, now, .. } = unusual;
+        if !self.looks_ahead {
+            // The straight way begins again at the next moment. The lookahead would cost too much.
+            self.users.deadline = self.users.deadline.min(now + 1);
+        }
         match unusual.request {
             Some(_) if unusual.is_answered => self.send_data(slot, now),
             Some(request) => {
@@ -175,6 +183,14 @@ pub(super) fn pages_of(request: &Request, page_shift: u32) -> PageRun {
         request.size_bytes,
         1 << page_shift,
     )
+}
+
+/// Which of its operations a request waits for.
+pub(super) fn waits_of(request: &Request) -> Waits {
+    match request.direction {
+        Direction::Read => Waits::All,
+        Direction::Write => Waits::Host,
+    }
 }
 
 impl Way<'_> {
@@ -318,14 +334,11 @@ impl Way<'_> {
     ) -> Result<(), Left> {
         let run = self.pages_of(request);
         let placement = self.users.streams[stream as usize].placement;
-        let operations = supply.operations(&run, placement);
+        let operations = supply.operations((request, &run), placement);
         let Some(operations) = operations.map_err(Left::Failed)? else {
             return Err(unusual(slot, Some(*request), now));
         };
-        let waits = match request.direction {
-            Direction::Read => Waits::All,
-            Direction::Write => Waits::Host,
-        };
+        let waits = waits_of(request);
         let owner = (Account::request(slot), Whose::NOBODYS);
         let pending = (self.flash).enter_all(operations, owner, waits, self.timeline, now);
         self.front.slot_mut(slot).await_all(pending);

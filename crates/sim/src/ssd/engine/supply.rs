@@ -13,7 +13,7 @@ pub(super) trait Supply {
     /// The next request of `running`, if it is only a request.
     fn request(&mut self, running: &mut Running) -> Option<Request>;
 
-    /// The operation for the request, if it is for a whole page and takes a single one.
+    /// The operation for the request, if it takes a single one.
     fn operation(&mut self, run: &PageRun) -> Option<Operation>;
 
     /// Otherwise all operations for it. `None` if the firmware was not asked.
@@ -22,7 +22,7 @@ pub(super) trait Supply {
     /// [`SimError`] if the firmware refuses it, or if it reads what was never written.
     fn operations(
         &mut self,
-        run: &PageRun,
+        asked: (&Request, &PageRun),
         placement: PlacementId,
     ) -> Result<Option<&[Operation]>, SimError>;
 
@@ -51,13 +51,10 @@ impl<F: Firmware> Supply for Asking<'_, F> {
 
     #[inline(always)]
     fn operation(&mut self, run: &PageRun) -> Option<Operation> {
-        if !run.is_one_whole_page() {
-            return None;
-        }
         let operation = match run.action {
-            Action::Read => self.firmware.read_one(run.first),
-            Action::Write => self.firmware.write_one(run.first),
-            Action::Trim => None,
+            Action::Read if run.pages == 1 => self.firmware.read_one(run.first),
+            Action::Write if run.is_one_whole_page() => self.firmware.write_one(run.first),
+            _ => None,
         }?;
         self.out.counts.lookups += 1;
         Some(operation)
@@ -66,7 +63,7 @@ impl<F: Firmware> Supply for Asking<'_, F> {
     #[inline(never)]
     fn operations(
         &mut self,
-        run: &PageRun,
+        (request, run): (&Request, &PageRun),
         placement: PlacementId,
     ) -> Result<Option<&[Operation]>, SimError> {
         let is_read = run.action == Action::Read;
@@ -84,7 +81,7 @@ impl<F: Firmware> Supply for Asking<'_, F> {
         self.firmware.submit(&[*run], self.out)?;
         if is_read && self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
             return Err(SimError::Unmapped {
-                offset_bytes: u64::from(run.first.0) << self.page_shift,
+                offset_bytes: request.offset_bytes,
             });
         }
         Ok(Some(self.out.operations()))

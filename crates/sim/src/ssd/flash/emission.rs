@@ -1,6 +1,6 @@
 //! Operations that the firmware emits for one command or one step enter the flash together.
 
-use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_ftl::{Cause, Operation};
 
 use super::registers::is_copied_back;
 use super::{Account, Flash, Waits, Whose};
@@ -34,13 +34,7 @@ impl Flash {
                 }
             }
             operations = others;
-            let is_awaited = match waits {
-                Waits::All => true,
-                Waits::Host => operation.cause == Cause::Host,
-                Waits::Programs => {
-                    operation.cause == Cause::Host && operation.kind == OperationKind::Program
-                }
-            };
+            let is_awaited = waits.is_for(operation);
             pending += u32::from(is_awaited);
             let account = if is_awaited {
                 (account, whose)

@@ -29,7 +29,7 @@ mod unit;
 
 use std::ops::Range;
 
-use drivelab_ftl::{Divisor, OperationKind};
+use drivelab_ftl::{Cause, Divisor, Operation, OperationKind};
 
 use crate::event::{EventKey, MAX_LEAVES};
 use crate::preset::{Dispatch as DispatchKind, SsdConfig};
@@ -60,6 +60,25 @@ pub enum Waits {
     Host,
     /// A page of the write buffer.
     Programs,
+}
+
+impl Waits {
+    /// Whether a request waits for this operation.
+    #[inline(always)]
+    pub fn is_for(self, operation: &Operation) -> bool {
+        match self {
+            Self::All => true,
+            Self::Host => operation.cause == Cause::Host,
+            Self::Programs => {
+                operation.cause == Cause::Host && operation.kind == OperationKind::Program
+            }
+        }
+    }
+
+    /// Whether it waits for any of them.
+    pub fn any_of(self, operations: &[Operation]) -> bool {
+        operations.iter().any(|operation| self.is_for(operation))
+    }
 }
 
 /// Who an operation is for, as far as its place and its record depend on it.

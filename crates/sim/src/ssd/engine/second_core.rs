@@ -1,17 +1,19 @@
-//! A second thread draws requests and asks the firmware ahead of time.
+//! On a second core, requests are drawn and the firmware is asked ahead of time.
 //!
 //! ```text
-//!   helper:  count what completed ─> draw requests ─> firmware ─> operations ─┐
-//!            └─< completed <───────────────────────────────────────── batches <┘
-//!   engine:  flash done ─> completed ─> next request ─> flash
+//!   second core:  count what completed ─> draw requests ─> firmware ─> operations ─┐
+//!                 └─< completed <───────────────────────────────────────── batches <┘
+//!   engine:       flash done ─> completed ─> next request ─> flash
 //! ```
 //!
-//! What a page map answers depends on the requests before, not on their times. In a run of a single
-//! closed loop requests are submitted in the order in which they are drawn. So the results are the
-//! same as if the firmware had been asked at each moment.
+//! The firmware's answers depend on the requests before, not on their times: on the
+//! [straight way](super::straight) it hears of no completions and works in no idle time. In a run of
+//! a single closed loop requests are submitted in the order in which they are drawn. So the results
+//! are the same as if the firmware had been asked at each moment.
 //!
-//! The helper prepares exactly as many requests as will surely be submitted: a decision of the
-//! measurement window that could end the loop lies behind them.
+//! The second core prepares only requests that will surely be submitted: the decision of the
+//! measurement window that could end the loop lies behind them, and the last one is the first after
+//! which the engine may leave the straight way.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -20,7 +22,7 @@ use std::thread;
 use drivelab_ftl::{Firmware, Operation, PageRun};
 use drivelab_request::{PlacementId, Request};
 
-use super::straight::{Left, Way, pages_of};
+use super::straight::{Left, Way, pages_of, waits_of};
 use super::supply::{Asking, Supply};
 use crate::host::counting::{Completed, Counting};
 use crate::host::load::{Drawn, Running};
@@ -31,6 +33,8 @@ use crate::ssd::flash::Lookahead;
 const BATCH: usize = 512;
 /// Batches that may wait for the engine.
 const WAITING: usize = 3;
+/// All batches: those, one that is being prepared, and two with the engine while it changes them.
+const BATCHES: usize = WAITING + 3;
 /// Fewer requests are not worth a thread.
 const LEAST: u64 = 8 * BATCH as u64;
 
@@ -45,15 +49,17 @@ enum Answer {
     One(Operation),
     /// Operations of the batch, from the first number up to the second.
     Several(u32, u32),
-    /// The firmware was not asked, or it failed.
+    /// The firmware was not asked.
     Nothing,
+    /// It refused the request.
+    Refused,
 }
 
 #[derive(Default)]
 struct Batch {
     requests: Vec<Prepared>,
     operations: Vec<Operation>,
-    /// The firmware refused the last request.
+    /// Why the firmware refused the last request.
     error: Option<SimError>,
     /// Requests that completed meanwhile, on the way back.
     completed: Vec<Completed>,
@@ -76,7 +82,7 @@ impl Batch {
         self
     }
 
-    /// Adds a request. Returns whether another may follow.
+    /// Adds a request. Returns whether the engine surely goes on after it.
     #[inline(always)]
     fn prepare<F: Firmware>(
         &mut self,
@@ -85,31 +91,32 @@ impl Batch {
         placement: PlacementId,
     ) -> bool {
         let run = pages_of(&request, asking.page_shift);
-        let answer = match asking.operation(&run) {
-            Some(operation) => Answer::One(operation),
-            None => self.ask_for_all(asking, &run, placement),
+        let (answer, goes_on) = match asking.operation(&run) {
+            Some(operation) => (Answer::One(operation), true),
+            None => self.ask_for_all(asking, (&request, &run), placement),
         };
         self.requests.push(Prepared { request, answer });
-        !matches!(answer, Answer::Nothing)
+        goes_on
     }
 
     #[inline(never)]
     fn ask_for_all<F: Firmware>(
         &mut self,
         asking: &mut Asking<'_, F>,
-        run: &PageRun,
+        asked: (&Request, &PageRun),
         placement: PlacementId,
-    ) -> Answer {
-        match asking.operations(run, placement) {
+    ) -> (Answer, bool) {
+        match asking.operations(asked, placement) {
             Ok(Some(operations)) => {
                 let from = self.operations.len() as u32;
                 self.operations.extend_from_slice(operations);
-                Answer::Several(from, self.operations.len() as u32)
+                let answer = Answer::Several(from, self.operations.len() as u32);
+                (answer, waits_of(asked.0).any_of(operations))
             }
-            Ok(None) => Answer::Nothing,
+            Ok(None) => (Answer::Nothing, false),
             Err(error) => {
                 self.error = Some(error);
-                Answer::Nothing
+                (Answer::Refused, false)
             }
         }
     }
@@ -123,7 +130,7 @@ struct Ends {
 
 /// Prepares `batches` batches, or fewer if the engine must go on alone, and counts the requests that
 /// complete until the engine ends.
-fn help<F: Firmware>(
+fn prepare<F: Firmware>(
     asking: &mut Asking<'_, F>,
     drawn: &mut Drawn,
     (placement, batches): (PlacementId, u64),
@@ -150,7 +157,7 @@ fn help<F: Firmware>(
     }
 }
 
-/// What the helper has prepared.
+/// What the second core has prepared.
 struct Received {
     full: Receiver<Batch>,
     spent: SyncSender<Batch>,
@@ -168,11 +175,10 @@ impl Received {
         }
     }
 
-    /// The helper gets the batch back for `other`.
+    /// The second core gets the batch back for `other`.
     fn give_back(&mut self, other: Batch) {
         let spent = std::mem::replace(&mut self.batch, other);
-        // There is always room: more batches are never under way. Only a panic ends the helper
-        // earlier.
+        // There is room for all batches, so this does not wait. It fails only after a panic there.
         let _ = self.spent.send(spent);
     }
 }
@@ -198,19 +204,17 @@ impl Supply for Received {
     #[inline(never)]
     fn operations(
         &mut self,
-        _run: &PageRun,
+        _asked: (&Request, &PageRun),
         _placement: PlacementId,
     ) -> Result<Option<&[Operation]>, SimError> {
-        if let Some(error) = self.batch.error.take() {
-            return Err(error);
-        }
         let prepared = self.batch.requests.get(self.place);
-        Ok(match prepared.map(|each| each.answer) {
+        match prepared.map(|each| each.answer) {
             Some(Answer::Several(from, to)) => {
-                self.batch.operations.get(from as usize..to as usize)
+                Ok(self.batch.operations.get(from as usize..to as usize))
             }
-            _ => None,
-        })
+            Some(Answer::Refused) => self.batch.error.take().map_or(Ok(None), Err),
+            _ => Ok(None),
+        }
     }
 
     #[inline(always)]
@@ -220,15 +224,15 @@ impl Supply for Received {
 }
 
 impl Way<'_> {
-    /// Whether a helper pays for `most` requests, and cannot change results.
-    pub(super) fn can_be_helped(&self, most: u64) -> bool {
+    /// Whether a second core pays for `most` requests, and cannot change results.
+    pub(super) fn can_use_second_core(&self, most: u64) -> bool {
         let has_one_loop = self.users.streams.len() == 1;
         // A window that ends by its duration ends the loop at a request that is not known before.
         most >= LEAST && has_one_loop && self.users.window.next_time().is_none()
     }
 
-    /// As [`Way::go`], with a helper if there can be one.
-    pub(super) fn go_helped<F: Firmware>(
+    /// As [`Way::go`], on two cores if another thread can be started.
+    pub(super) fn go_on_two_cores<F: Firmware>(
         &mut self,
         mut ahead: Option<&mut Lookahead>,
         asking: &mut Asking<'_, F>,
@@ -240,13 +244,13 @@ impl Way<'_> {
         };
         let batches = most / BATCH as u64;
         let job = (placement, batches);
-        let ((full, filled), (spent, empty)) = (sync_channel(WAITING), sync_channel(2 * WAITING));
+        let ((full, filled), (spent, empty)) = (sync_channel(WAITING), sync_channel(BATCHES));
         let mut counting = std::mem::take(&mut self.users.counting);
         let ends = Ends { full, spent: empty };
         let left = thread::scope(|scope| {
             let (drawn, counting) = (&mut drawn, &mut counting);
-            let help = || help(asking, drawn, job, counting, ends);
-            let helper = thread::Builder::new().spawn_scoped(scope, help).ok()?;
+            let work = || prepare(asking, drawn, job, counting, ends);
+            let other = thread::Builder::new().spawn_scoped(scope, work).ok()?;
             let mut received = Received {
                 full: filled,
                 spent,
@@ -255,9 +259,9 @@ impl Way<'_> {
             };
             let left = self.go(ahead.as_deref_mut(), &mut received, batches * BATCH as u64);
             received.give_back(Batch::default());
-            // If the engine has ended early, so does the helper.
+            // If the engine has ended early, so does the other thread.
             drop(received);
-            if let Err(panic) = helper.join() {
+            if let Err(panic) = other.join() {
                 resume_unwind(panic);
             }
             Some(left)
