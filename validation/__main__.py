@@ -15,7 +15,7 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.document import with_section
-from validation.few_measurements import early_forecasts, few_measurements
+from validation.few_measurements import early_forecasts, few_measurements, slow_drives
 from validation.fitted import hidden_drives
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
@@ -61,6 +61,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "few": few_measurements,
+    "slow": slow_drives,
     "early": early_forecasts,
     "fitted": hidden_drives,
     "placement": placement,

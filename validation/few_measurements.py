@@ -25,6 +25,7 @@ from validation.few_runs import (
     Job,
     early_jobs,
     run,
+    slow_jobs,
     whole_jobs,
 )
 
@@ -47,6 +48,11 @@ def few_measurements() -> Section:
     return section_of(_found(whole_jobs()))
 
 
+def slow_drives() -> Section:
+    """Compare errors on drives that take long to measure with the targets."""
+    return slow_section_of(_found(slow_jobs()))
+
+
 def early_forecasts() -> Section:
     """Compare what runs forecast early with the errors found."""
     return early_section_of(_found(early_jobs()))
@@ -61,10 +67,10 @@ def section_of(whole: Mapping[Job, Found]) -> Section:
     """Put the results of whole runs into a section."""
     section = Section(f"Models from {MEASUREMENTS} measurements", "python -m validation few")
     section.say(
-        f"`drivelab model DRIVE --writes burst --check {CHECK}` on {len(_TARGETS)} drives: "
-        f"{MEASUREMENTS} measurements, chosen during the run. *Found*: mean relative errors of "
-        f"latency, bandwidth and throughput on {CHECK} other workloads spread over the whole "
-        "ranges. *Forecast*: the error that the run expects for the worst of the three, by "
+        f"`drivelab model DRIVE --writes burst --check {CHECK}` on {len(SSDS) + len(DISKS)} "
+        f"drives: {MEASUREMENTS} measurements, chosen during the run. *Found*: mean relative "
+        f"errors of latency, bandwidth and throughput on {CHECK} other workloads spread over the "
+        "whole ranges. *Forecast*: the error that the run expects for the worst of the three, by "
         "cross-validation, before it measures those workloads. *Repeated*: the mean difference in "
         f"latency of two measurements of {REPEATED['burst']} workloads with other random numbers. "
         "There is one run per drive, with one seed. *Other seed*: the error of the latency in a "
@@ -93,8 +99,9 @@ def _unmeasured() -> str:
     if left:
         raise ValueError(f"no word for {', '.join(left)}")
     return (
-        f"These are {len(_TARGETS)} of {len(preset_names())} presets, so this says nothing about "
-        f"the other simulated drives. Not measured are {listed}."
+        f"These are {len(_TARGETS)} of {len(preset_names())} presets, with {_listed(SLOW)} in the "
+        "next section, so this says nothing about the other simulated drives. Not measured are "
+        f"{listed}."
     )
 
 
@@ -108,6 +115,22 @@ def _bursts(section: Section, found: Mapping[Job, Found]) -> None:
     section.tabulate((*_HEAD, "other seed, latency (%)"), rows)
     section.say(f"{_limits(found)} {_merges(found)} {_far_forecasts(found)}")
     _target(section, "bursts", found)
+
+
+def slow_section_of(found: Mapping[Job, Found]) -> Section:
+    """Put the results of drives that take long into a section."""
+    title = f"A model of a drive with shared log blocks from {MEASUREMENTS} measurements"
+    section = Section(title, "python -m validation slow")
+    section.say(
+        f"The same as bursts of writes in the section above on {_listed(SLOW)}, whose run takes "
+        "ten times as long as the others'. Its log blocks are shared by all blocks of a plane. So "
+        "an overwritten page may cost merges of dozens of blocks, and what a write costs depends "
+        "on what the logs hold when a workload begins, which no estimator sees."
+    )
+    section.tabulate(_HEAD, [_cells(job, one) for job, one in found.items()])
+    section.say(f"{_limits(found)} {_far_forecasts(found)}")
+    _target(section, "shared log blocks", found)
+    return section
 
 
 def _sustained(section: Section, found: Mapping[Job, Found]) -> None:
@@ -153,9 +176,10 @@ def _limits(found: Mapping[Job, Found]) -> str:
         )
     if models:
         apart = [100 * (missing[drive].repeated or 0) for drive in models]
+        spread = f"{max(apart):.2f}" if len(apart) == 1 else f"{min(apart):.2f} to {max(apart):.2f}"
         said.append(
-            f"On {_listed(models)} two measurements are {min(apart):.2f} to {max(apart):.2f} % "
-            "apart, so the model, or its view of workloads, limits the error."
+            f"On {_listed(models)} two measurements are {spread} % apart, so the model, or its "
+            "view of workloads, limits the error."
         )
     return " ".join(said)
 
@@ -171,11 +195,10 @@ def _merges(found: Mapping[Job, Found]) -> str:
     """Say of which drives a model cannot know what a write costs."""
     drives = [job.drive for job in found if _mapping(job.drive) in _BLOCK_MAPS]
     return (
-        f"{_listed(drives)} map blocks (docs/simulator.md). An overwritten page goes to a log, and "
-        "a full log costs merges of the blocks in it: from none to dozens of moved pages for each "
-        "written one, depending on where earlier writes went. The queueing model has logs that "
-        f"belong to one block each. {_listed(SLOW)}, whose logs are shared by all blocks of a "
-        "plane, is the hardest: no estimator sees what they hold when a workload begins."
+        f"{_listed(drives)} maps blocks (docs/simulator.md). An overwritten page goes to a log, "
+        "and a log that is full or needed for another block costs a merge: from none to dozens of "
+        "moved pages for each written one, depending on where earlier writes went. The queueing "
+        "model has such logs, but nothing shows what they hold when a workload begins."
     )
 
 

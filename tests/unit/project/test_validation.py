@@ -113,17 +113,28 @@ def test_few_measurements_list_what_misses_the_target_however_little() -> None:
 
     section = few_measurements.section_of({job: found(job) for job in few_runs.whole_jobs()})
     bursts, sustained = section.claims
-    assert "missed on 1 of 11 drives" in bursts.statement
+    assert "missed on 1 of 10 drives" in bursts.statement
     assert bursts.statement.endswith("sim:mlc-b by 0.02")
     assert "missed on 1 of 5 drives" in sustained.statement
     assert bursts.target
     assert sustained.target
     assert [bursts.holds, sustained.holds] == [False, False]
     text = section.markdown()
-    assert "sim:apex map blocks" in text
+    assert "sim:samsung-slc-32gb maps blocks" in text
     unmeasured = text.split("Not measured are ")[1].split("\n")[0]
     assert "low-latency" in unmeasured
     assert "x25m," not in unmeasured
+
+
+def test_the_drive_that_takes_long_has_a_section_of_its_own() -> None:
+    jobs = few_runs.slow_jobs()
+    assert not {job.drive for job in jobs} & {job.drive for job in few_runs.whole_jobs()}
+    found = {job: Found(0.6, (0.36, 0.65, 0.65), 0.04) for job in jobs}
+    section = few_measurements.slow_section_of(found)
+    (target,) = section.claims
+    assert not target.holds
+    assert target.statement.endswith("sim:apex by 62.00")
+    assert "two measurements are 4.00 % apart" in section.markdown()
 
 
 def test_early_forecasts_are_compared_by_drive_and_in_the_mean() -> None:
