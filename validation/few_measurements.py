@@ -113,7 +113,7 @@ def _bursts(section: Section, found: Mapping[Job, Found]) -> None:
         other = others.get(job.drive)
         rows.append((*_cells(job, one), "" if other is None else _percent((other,))))
     section.tabulate((*_HEAD, "other seed, latency (%)"), rows)
-    section.say(f"{_limits(found)} {_merges(found)} {_far_forecasts(found)}")
+    section.say(f"{_limits(found)} {_merges(found)} {_far_forecasts(found)}".strip())
     _target(section, "bursts", found)
 
 
@@ -128,7 +128,7 @@ def slow_section_of(found: Mapping[Job, Found]) -> Section:
         "on what the logs hold when a workload begins, which no estimator sees."
     )
     section.tabulate(_HEAD, [_cells(job, one) for job, one in found.items()])
-    section.say(f"{_limits(found)} {_far_forecasts(found)}")
+    section.say(f"{_limits(found)} {_far_forecasts(found)}".strip())
     _target(section, "shared log blocks", found)
     return section
 
@@ -136,7 +136,7 @@ def slow_section_of(found: Mapping[Job, Found]) -> Section:
 def _sustained(section: Section, found: Mapping[Job, Found]) -> None:
     """Show the errors of drives whose writes are sustained."""
     section.tabulate(_HEAD, [_cells(job, one) for job, one in found.items()])
-    section.say(f"{_limits(found)} {_far_forecasts(found)}")
+    section.say(f"{_limits(found)} {_far_forecasts(found)}".strip())
     _target(section, "sustained writes", found)
 
 
