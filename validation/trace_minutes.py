@@ -187,11 +187,6 @@ def forecast_minutes() -> Section:
     )
     models = {drive: _modelled(drive) for drive in (*_SERVED, *_REFUSED)}
     _tell_served(section, models, paths)
-    section.say(
-        "*Faster*, a window is a second or two of the replay. Requests that wait at its end in the "
-        "forecast and not in the replay, or the other way round, then make a mean latency of "
-        "microseconds one of milliseconds, which the means over windows show, not the medians."
-    )
     for drive in _REFUSED:
         try:
             asked_queueing(models[drive])
