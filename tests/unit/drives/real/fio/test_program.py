@@ -429,17 +429,17 @@ def test_a_half_width_ends_a_measurement_too(
     assert (measurement.requests, measurement.stopped_by) == (3000, "max_requests")
 
 
-def test_a_direction_that_was_asked_for_must_complete(
+def test_a_kind_of_request_that_is_rare_may_be_missing(
     install: Callable[..., Path], target: TargetFile
 ) -> None:
     install()
     rare = Characteristics(write_ratio=1e-9)
     plan = MeasurementPlan(warmup_requests=0, requests=50)
-    with (
-        FioDrive("x", target, find_fio()) as drive,
-        pytest.raises(RunError, match="no write completed among the 50 requests that counted"),
-    ):
-        list(drive.measure([(0, rare)], plan))
+    with FioDrive("x", target, find_fio()) as drive:
+        (measurement,) = drive.measure([(0, rare)], plan)
+    assert measurement.write is None
+    assert measurement.read is not None
+    assert measurement.read.requests == measurement.requests == 50
 
 
 @pytest.mark.parametrize(
