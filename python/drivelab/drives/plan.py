@@ -37,6 +37,8 @@ _REAL_SECONDS: Final = 1.0
 # Enough for a few hundred thousand requests of a fast drive; a slow drive ends here.
 _REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
 _SIMULATED_HALF_WIDTH_RATIO: Final = 0.01
+# Less than drives have in erased or in log blocks.
+_SIMULATED_BURST_RATIO: Final = 0.01
 _REAL_WARMUP_SHARE: Final = 0.1
 _REAL_WARMUP_SECONDS: Final = 0.2
 
@@ -47,8 +49,8 @@ class MeasurementPlan:
 
     Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes first.
     With it, the window closes when at least `requests` are counted and the half-width is reached,
-    at `max_requests`, or at `seconds`. Without any of them it closes at the workload's own end, or
-    at 20,000 requests if it has none.
+    at `max_requests`, or at `seconds`; a burst also at `burst_ratio`. Without any of them it closes
+    at the workload's own end, or at 20,000 requests if it has none.
 
     Attributes
     ----------
@@ -66,6 +68,11 @@ class MeasurementPlan:
         95 % half-width of the mean latency over that mean, more than 0 and below 1.
     max_requests
         Ends a measurement that does not reach `half_width_ratio`.
+    burst_ratio
+        Also ends it, after at least `requests`, when a burst has written this share of the drive,
+        warm-up included: more than 0, at most 1. Longer, it would mix the time until the erased
+        blocks are used up with the time after, in a proportion that only its length decides.
+        ``None`` for no such end.
     workers
         Threads on simulated drives; ``None`` chooses. Results are the same for any number.
     content
@@ -91,6 +98,7 @@ class MeasurementPlan:
     seconds: float | None = None
     half_width_ratio: float | None = None
     max_requests: int = MAX_REQUESTS
+    burst_ratio: float | None = None
     workers: int | None = None
     content: str = USUAL
     writes: str = BURST
@@ -111,6 +119,7 @@ class MeasurementPlan:
         for name in ("requests", "workers"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
+        _check_burst_ratio(self.burst_ratio)
         seconds, ratio = self.seconds, self.half_width_ratio
         if seconds is not None and not (is_number(seconds) and 0 < seconds <= _MAX_SECONDS):
             raise UsageError(
@@ -181,6 +190,8 @@ class MeasurementPlan:
             # before it for small ones.
             defaults["half_width_ratio"] = _SIMULATED_HALF_WIDTH_RATIO
             defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
+            if is_usual and asked.get("writes", BURST) == BURST:
+                defaults["burst_ratio"] = _SIMULATED_BURST_RATIO
         elif "seconds" not in asked:
             defaults["requests"] = USUAL_REQUESTS
         return cls(seed=seed, is_usual=is_usual, **{**defaults, **asked})
@@ -190,6 +201,8 @@ class MeasurementPlan:
         # Only if it is not the default, because runs of older versions lack the key.
         content = {} if self.content == USUAL else {"content": self.content}
         writes = {} if self.writes == BURST else {"writes": self.writes}
+        has_burst = self.burst_ratio is not None and self.half_width_ratio is not None
+        burst = {"burst_ratio": self.burst_ratio} if has_burst else {}
         return {
             "seed": self.seed,
             "warmup_requests": self.warmup_requests,
@@ -199,6 +212,7 @@ class MeasurementPlan:
             "half_width_ratio": self.half_width_ratio,
             # Without a half-width nothing uses it.
             "max_requests": None if self.half_width_ratio is None else self.max_requests,
+            **burst,
             **content,
             **writes,
         }
@@ -211,6 +225,11 @@ class MeasurementPlan:
         if values.get("max_requests", 0) is None:
             del values["max_requests"]
         return cls(**values)
+
+
+def _check_burst_ratio(value: object) -> None:
+    if value is not None and not (is_number(value) and 0 < value <= 1):
+        raise UsageError(f"burst_ratio is {shown(value)}; allowed: more than 0, to 1")
 
 
 def _check_count(name: str, value: object, low: int) -> None:

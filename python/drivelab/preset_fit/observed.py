@@ -34,7 +34,7 @@ FEWEST_HELD_OUT: Final = 5
 # Parts of a plan that affect results.
 _PLAN: Final = (
     *("seed", "warmup_requests", "warmup_seconds", "requests", "seconds"),
-    *("half_width_ratio", "max_requests", "content", "writes"),
+    *("half_width_ratio", "max_requests", "burst_ratio", "content", "writes"),
 )
 # In a run without a check part, one of this many workloads is held out.
 _EVERY: Final = 4

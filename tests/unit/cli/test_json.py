@@ -192,7 +192,11 @@ ALSO: dict[str, list[list[str]]] = {
     ],
     # A line of least squares that falls below 0.
     "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
-    "measure": [["measure", "sim:x25m", "--trace", "trace.log"]],
+    # The second one ends as a burst.
+    "measure": [
+        ["measure", "sim:x25m", "--trace", "trace.log"],
+        ["measure", "sim:x25m", "--write-ratio", "0.5"],
+    ],
     # With notes: bad lines, and a request that is sent in pieces.
     "choose": [
         [
@@ -452,7 +456,9 @@ def finished_run(tmp_path_factory) -> Path:
     assert cli.main(own_words(written(folder / "rows.csv", rows), folder / "own")) == 0
     for name in ("failed", "removed"):
         drive = FakeDrive("real", fail_at={2: RunError("fio died")})
-        path, plan = folder / name, MeasurementPlan(requests=10)
+        # With what ends a burst.
+        plan = MeasurementPlan(requests=10, half_width_ratio=0.5, burst_ratio=0.01)
+        path = folder / name
         run_campaign(
             drive,
             workloads(5),

@@ -50,6 +50,16 @@ def test_most_requests_count_only_with_a_half_width() -> None:
     assert MeasurementPlan.from_json(plan.to_json()) == MeasurementPlan()
 
 
+def test_a_share_of_the_drive_counts_only_with_a_half_width() -> None:
+    plan = MeasurementPlan.of_kind("simulated")
+    assert plan.to_json()["burst_ratio"] == 0.01
+    assert MeasurementPlan.from_json(plan.to_json()) == plan
+    assert "burst_ratio" not in plan.holding(ends_by_itself=True).to_json()
+    # Plans of runs that do not say it have no such end.
+    before = {key: value for key, value in plan.to_json().items() if key != "burst_ratio"}
+    assert MeasurementPlan.from_json(before).burst_ratio is None
+
+
 def ends(plan: MeasurementPlan, *, by_itself: bool) -> tuple[object, object, object]:
     holding = plan.holding(ends_by_itself=by_itself)
     return holding.requests, holding.seconds, holding.half_width_ratio
@@ -89,6 +99,8 @@ def test_what_ends_a_kind_by_default_gives_way_to_the_workloads_own_end(kind: st
         ({"half_width_ratio": float("nan")}, "half_width_ratio is NaN"),
         ({"half_width_ratio": 0.01, "requests": 9, "max_requests": 8}, "at least requests, 9"),
         ({"max_requests": 0}, "max_requests is 0; allowed: 1 to"),
+        ({"burst_ratio": 0}, "burst_ratio is 0; allowed: more than 0, to 1"),
+        ({"burst_ratio": 1.01}, "burst_ratio is 1.01; allowed: more than 0, to 1"),
         ({"workers": 0}, "workers is 0; allowed: 1 to"),
     ],
 )
@@ -103,7 +115,12 @@ def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> N
         (
             "simulated",
             {},
-            MeasurementPlan(requests=5000, half_width_ratio=0.01),
+            MeasurementPlan(requests=5000, half_width_ratio=0.01, burst_ratio=0.01),
+        ),
+        (
+            "simulated",
+            {"writes": "sustained"},
+            MeasurementPlan(requests=5000, half_width_ratio=0.01, writes="sustained"),
         ),
         ("closed_form", {}, MeasurementPlan(requests=20_000)),
         ("simulated", {"seconds": None, "requests": 7}, MeasurementPlan(requests=7)),

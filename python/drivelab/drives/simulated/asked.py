@@ -42,7 +42,9 @@ def streams_of(workload: Workload, content: str, range_bytes: int | None = None)
     return streams if range_bytes is None else [each.within(range_bytes) for each in streams]
 
 
-def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementPlan) -> WindowTuple:
+def planned_window(
+    workload: Workload, streams: list[Stream], plan: MeasurementPlan, capacity_bytes: int
+) -> WindowTuple:
     """Return when counting begins and ends in a measurement: see `drivelab.drives.plan`."""
     warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
     counts = [each.requests for each in streams]
@@ -60,7 +62,19 @@ def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementP
         return (warmup, warmup_ns, _first(requests, plan.requests), duration_ns, None, 0)
     least = plan.requests if requests is None else min(requests, plan.requests or 1)
     most = plan.max_requests if requests is None else min(requests, plan.max_requests)
+    burst = _burst_requests(workload, plan, capacity_bytes)
+    if burst is not None:
+        most = max(least or 1, min(most, burst - warmup))
     return (warmup, warmup_ns, least, duration_ns, ratio, most)
+
+
+def _burst_requests(workload: Workload, plan: MeasurementPlan, capacity_bytes: int) -> int | None:
+    """Return after how many requests the burst of a workload ends by the plan, if it does."""
+    ratio = plan.burst_ratio
+    if ratio is None or plan.writes != BURST or not isinstance(workload, Characteristics):
+        return None
+    written = workload.write_ratio * workload.write_size
+    return int(ratio * capacity_bytes / written) if written else None
 
 
 def settled_by(workload: Workload, plan: MeasurementPlan) -> int | None:

@@ -210,7 +210,7 @@ class SimulatedDrive(ClosedOnExit):
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
             holding = plan.holding(ends_by_itself=ends_by_itself(workload, streams))
-            window = planned_window(workload, streams, holding)
+            window = planned_window(workload, streams, holding, self.capacity_bytes)
             asked.append((index, streams, window, settled_by(workload, plan)))
             by_stream.append(told_by_stream(workload, streams))
         measuring = self._core.measure(

@@ -53,3 +53,22 @@ def test_measure_reports_a_burst(capsys) -> None:
     assert "burst" not in capsys.readouterr().out
     assert cli.main([*words, "--warmup-requests", "20000"]) == 0
     assert "burst" not in capsys.readouterr().out
+
+
+def test_a_burst_ends_before_it_has_used_up_what_was_erased() -> None:
+    # A half-width that no measurement reaches.
+    plan = replace(MeasurementPlan.of_kind("simulated"), half_width_ratio=1e-9)
+    half = replace(WRITES, write_ratio=0.5, write_size=16 << 10, queue_depth=4)
+    with SimulatedDrive.open("samsung-slc-32gb", varies=False) as drive:
+        of_burst = int(0.01 * drive.capacity_bytes / (0.5 * (16 << 10)))
+        large = replace(half, write_size=256 << 10)
+        whole, least = drive.measure([(0, half), (1, large)], plan)
+        assert (whole.requests, whole.stopped_by) == (of_burst - 2_000, "max_requests")
+        # So many are counted in any case.
+        assert (least.requests, least.stopped_by) == (5_000, "max_requests")
+        # Reads leave the drive as it is, and a settled drive stays as it is.
+        reads = replace(half, write_ratio=0.0, read_random=0.5)
+        more = replace(plan, max_requests=of_burst)
+        for work, how in ((reads, more), (half, replace(more, writes="sustained"))):
+            (one,) = drive.measure([(0, work)], how)
+            assert one.requests == of_burst
