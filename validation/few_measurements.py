@@ -18,6 +18,7 @@ from validation.few_runs import (
     EARLY_CHECK,
     MEASUREMENTS,
     REPEATED,
+    SCATTERED,
     SEEDS,
     SLOW,
     SSDS,
@@ -25,6 +26,7 @@ from validation.few_runs import (
     Job,
     early_jobs,
     run,
+    scatter,
     slow_jobs,
     whole_jobs,
 )
@@ -113,7 +115,8 @@ def _bursts(section: Section, found: Mapping[Job, Found]) -> None:
         other = others.get(job.drive)
         rows.append((*_cells(job, one), "" if other is None else _percent((other,))))
     section.tabulate((*_HEAD, "other seed, latency (%)"), rows)
-    section.say(f"{_limits(found)} {_merges(found)} {_far_forecasts(found)}".strip())
+    said = (_limits(found), _merges(found), _far_forecasts(found))
+    section.say(" ".join(each for each in said if each))
     _target(section, "bursts", found)
 
 
@@ -169,10 +172,15 @@ def _limits(found: Mapping[Job, Found]) -> str:
     models = [drive for drive in missing if drive not in noisy]
     said = []
     if noisy:
+        floors = [f"{_percent(scatter(drive))} % on {drive}" for drive in noisy]
         said.append(
             "Two measurements of a workload are farther apart than the model is off on "
-            f"{_listed(noisy)}: a few measurements in a hundred take many times as long, and no "
-            "model can predict which."
+            f"{_listed(noisy)}: one measurement in a hundred takes many times as long, and no "
+            "model can predict which. The median of "
+            f"{SCATTERED - 1} measurements is off by this much from another measurement of the "
+            f"same workload, in latency and bandwidth: {_listed(floors)} (mean over "
+            f"{REPEATED['burst']} workloads and {SCATTERED} choices of the other). So noise limits "
+            "the error there."
         )
     if models:
         apart = [100 * (missing[drive].repeated or 0) for drive in models]
@@ -192,8 +200,11 @@ def _far_forecasts(found: Mapping[Job, Found]) -> str:
 
 
 def _merges(found: Mapping[Job, Found]) -> str:
-    """Say of which drives a model cannot know what a write costs."""
-    drives = [job.drive for job in found if _mapping(job.drive) in _BLOCK_MAPS]
+    """Say on which drives that miss the target a model cannot know what a write costs."""
+    missing = [job.drive for job, one in found.items() if _over(job, one) > 0]
+    drives = [drive for drive in missing if _mapping(drive) in _BLOCK_MAPS]
+    if not drives:
+        return ""
     return (
         f"{_listed(drives)} maps blocks (docs/simulator.md). An overwritten page goes to a log, "
         "and a log that is full or needed for another block costs a merge: from none to dozens of "

@@ -22,6 +22,7 @@ from drivelab.workloads.design import parse_design
 if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.drives.write_pattern import Writes
+    from drivelab.models.features import FloatArray
 
 #: Measured at ten seeds as well, early.
 SSDS: Final = (
@@ -53,6 +54,8 @@ EARLY_CHECK: Final = 200
 SEEDS: Final = 10
 #: Workloads that are measured twice, with other random numbers, by how they write.
 REPEATED: Final[dict[Writes, int]] = {"burst": 400, "sustained": 150}
+#: How often they are measured on drives whose measurements are far apart.
+SCATTERED: Final = 6
 
 
 @dataclass(frozen=True)
@@ -132,13 +135,33 @@ def run(job: Job) -> Found:
     return Found(forecast, tuple(check[model.best[metric]].mre for metric in METRICS), repeated)
 
 
+def scatter(name: str) -> tuple[float, float]:
+    """Return how far single measurements of a drive are from the median of others.
+
+    Returns
+    -------
+    tuple of float
+        Mean relative differences of latency and of bandwidth. No model of bursts can be better.
+    """
+    with open_drive(name) as drive:
+        every = [_latencies_ns(drive, "burst", seed) for seed in range(1, SCATTERED + 1)]
+    latency, bandwidth = [], []
+    for place, one in enumerate(every):
+        median = np.median(every[:place] + every[place + 1 :], axis=0)
+        latency.append(np.abs(median / one - 1).mean())
+        bandwidth.append(np.abs(one / median - 1).mean())
+    return float(np.mean(latency)), float(np.mean(bandwidth))
+
+
 def _repeated(drive: Drive, writes: Writes) -> float:
     """Measure workloads twice; return how far latencies are apart, as a mean ratio."""
+    first, second = (_latencies_ns(drive, writes, seed) for seed in (1, 2))
+    return float(np.abs(first / second - 1).mean())
+
+
+def _latencies_ns(drive: Drive, writes: Writes, seed: int) -> FloatArray:
+    """Measure workloads once; return their mean latencies."""
     design = parse_design(f"sobol:{REPEATED[writes]}")
     workloads = design.select(0, block_bytes=drive.block_bytes).workloads
-    plans = (plan_for(drive.name, seed=seed, asked={"writes": writes}) for seed in (1, 2))
-    first, second = (
-        np.array([one.latency_ns_mean for one in measured_in_order(drive, workloads, plan)])
-        for plan in plans
-    )
-    return float(np.abs(first / second - 1).mean())
+    plan = plan_for(drive.name, seed=seed, asked={"writes": writes})
+    return np.array([one.latency_ns_mean for one in measured_in_order(drive, workloads, plan)])

@@ -103,8 +103,16 @@ def test_a_missed_target_is_reported_and_counted_and_fails_no_command(
     assert "missed: the aim" in capsys.readouterr().err
 
 
-def test_few_measurements_list_what_misses_the_target_however_little() -> None:
+def test_few_measurements_list_what_misses_the_target_however_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(few_measurements, "scatter", lambda drive: (0.032, 0.17))
+
     def found(job: Job) -> Found:
+        if (job.drive, job.writes) == ("sim:intel-s3500", "burst"):
+            return Found(0.02, (0.04, 0.06, 0.06), 0.12)
+        if (job.drive, job.writes) == ("sim:samsung-slc-32gb", "burst"):
+            return Found(0.02, (0.05, 0.02, 0.02), 0.01)
         if job.drive == "sim:mlc-b":
             return Found(0.02, (0.04, 0.0302, 0.03), 0.005)
         if job.drive == "sim:sas-15k":
@@ -113,14 +121,16 @@ def test_few_measurements_list_what_misses_the_target_however_little() -> None:
 
     section = few_measurements.section_of({job: found(job) for job in few_runs.whole_jobs()})
     bursts, sustained = section.claims
-    assert "missed on 1 of 10 drives" in bursts.statement
-    assert bursts.statement.endswith("sim:mlc-b by 0.02")
+    assert "missed on 3 of 10 drives" in bursts.statement
+    assert "sim:mlc-b by 0.02, sim:samsung-slc-32gb by 1.00" in bursts.statement
+    assert bursts.statement.endswith("sim:intel-s3500 by 3.00")
     assert "missed on 1 of 5 drives" in sustained.statement
     assert bursts.target
     assert sustained.target
     assert [bursts.holds, sustained.holds] == [False, False]
     text = section.markdown()
     assert "sim:samsung-slc-32gb maps blocks" in text
+    assert "in latency and bandwidth: 3.20 / 17.00 % on sim:intel-s3500" in text
     unmeasured = text.split("Not measured are ")[1].split("\n")[0]
     assert "low-latency" in unmeasured
     assert "x25m," not in unmeasured
