@@ -126,9 +126,11 @@ def slow_section_of(found: Mapping[Job, Found]) -> Section:
     section = Section(title, "python -m validation slow")
     section.say(
         f"The same as bursts of writes in the section above on {_listed(SLOW)}, whose run takes "
-        "ten times as long as the others'. Its log blocks are shared by all blocks of a plane. So "
-        "an overwritten page may cost merges of dozens of blocks, and what a write costs depends "
-        "on what the logs hold when a workload begins, which no estimator sees."
+        "three times as long as the others'. Half of its workloads with writes fit whole into its "
+        "buffer of 64 MB, and many others fill it while they are measured, so their speed depends "
+        "on how much they write. The probes find the buffer, but no estimator knows how much of a "
+        "measurement it takes. Its log blocks are shared by all blocks of a plane: where the "
+        "buffer is full, each of them costs a merge of a whole block when it is needed again."
     )
     section.tabulate(_HEAD, [_cells(job, one) for job, one in found.items()])
     section.say(f"{_limits(found)} {_far_forecasts(found)}".strip())

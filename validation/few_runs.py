@@ -36,7 +36,7 @@ SSDS: Final = (
     "sim:array-x25m",
 )
 DISKS: Final = ("sim:spinpoint-m7", "sim:sas-15k")
-#: Takes ten times as long as the others, so it is measured once, in a section of its own.
+#: Takes three times as long as the others, so it is measured once, in a section of its own.
 SLOW: Final = ("sim:apex",)
 MEASUREMENTS: Final = 300
 CHECK: Final = 400
@@ -101,7 +101,7 @@ def whole_jobs() -> list[Job]:
 
 
 def slow_jobs() -> list[Job]:
-    """Return the runs that take ten times as long as the others."""
+    """Return the runs that take three times as long as the others."""
     return [Job(drive, 0) for drive in SLOW]
 
 
