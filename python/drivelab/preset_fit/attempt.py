@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.preset_fit.bench import Bench
 from drivelab.preset_fit.choosing import choose_builds
+from drivelab.preset_fit.descent import descend
 from drivelab.preset_fit.search import how_far, near_enough, search_down, search_on
 
 if TYPE_CHECKING:
-    from drivelab.preset_fit.candidate import Base
+    from collections.abc import Callable
+
+    from drivelab.preset_fit.candidate import Base, FloatArray
     from drivelab.preset_fit.choosing import Choose, Compared
     from drivelab.preset_fit.observed import Run
     from drivelab.preset_fit.search import Found
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 # If the root mean square of the residuals exceeds this, the drive may have another structure.
 _OTHERWISE: Final = 0.10
+# Number of times that simulations are made longer before it is taken to have one.
+_LONGER: Final = 2
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
     who = how.simulators
     bench = Bench(base, choose(base), run.fitted, run.plan, watch=watch, simulators=who)
     try:
-        here = search_down(bench, how.seed, say)
+        here = _near(bench, search_down(bench, how.seed, say), say)
         if how.builds and how_far(bench.left(here)) > near_enough(bench, _OTHERWISE):
             # It is unknown how many more changes will be tried.
             watch.expect(0, 0)
@@ -94,9 +99,20 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
                 bench = Bench(
                     built, choose(built), run.fitted, run.plan, watch=watch, simulators=who
                 )
-                here = search_down(bench, how.seed, say)
+                here = _near(bench, search_down(bench, how.seed, say), say)
         found = search_on(bench, here, generations=how.generations, seed=how.seed, say=say)
     except BaseException:
         bench.close()
         raise
     return Attempt(base, bench, found, builds)
+
+
+def _near(bench: Bench, here: FloatArray, say: Callable[[str], None]) -> FloatArray:
+    """Descend further with longer simulations, as long as brief ones may be what is far off."""
+    for _ in range(_LONGER):
+        far = how_far(bench.left(here))
+        if far <= near_enough(bench, _OTHERWISE):
+            break
+        bench.lengthen(here)
+        here = descend(bench, here, say)
+    return here

@@ -1,9 +1,10 @@
 """Comparing candidates with measurements, by brief simulations corrected by full ones.
 
 A candidate is judged by brief simulations, with the same random numbers each time. Each workload
-has the fewest requests that give about the same result as a full measurement of the base preset.
-The difference between full and brief simulations of the best candidate so far corrects all brief
-ones.
+has the fewest requests that give about the same result as a full measurement, of the base preset
+and of every candidate that was the best at a correction: a buffer that is a little larger may take
+all that a brief simulation writes. The difference between full and brief simulations of the best
+candidate so far corrects all brief ones.
 
 The mean latencies of reads and of writes are compared, weighted by their share of the workload's
 requests.
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Numbers of requests for brief simulations, each after half as many in a warm-up. The smallest
 #: number that gives about the same as a full simulation is used.
-BRIEF_REQUESTS: Final = (400, 1600, 6400)
+BRIEF_REQUESTS: Final = (400, 1600, 6400, 25_600)
 #: Most difference between the two for each workload; full ones are only known to about 1 %.
 _ABOUT: Final = 0.08
 # Uncertainty of a latency that does not vary, and variation of full simulations over that of brief
@@ -98,7 +99,7 @@ class Bench:
         #: Root mean square of the differences between brief and full simulations of the base
         #: preset.
         self.roughness = 0.0
-        self._plans = plans or self._brief_enough()
+        self._plans = plans or self._brief_enough(np.zeros(len(parameters)))
 
     @property
     def simulations(self) -> int:
@@ -188,6 +189,11 @@ class Bench:
             whole = self._above(_parts(self.whole(logarithms, self.observed)))
             self._beyond = whole - short
 
+    def lengthen(self, logarithms: FloatArray) -> None:
+        """Simulate longer where a brief simulation of this candidate is off, and `correct`."""
+        self._plans = self._brief_enough(logarithms, self._plans)
+        self.correct(logarithms)
+
     def correct_around(self, places: Sequence[FloatArray]) -> None:
         """Like `correct`, with the mean over several candidates, whose random errors differ."""
         beyond = []
@@ -241,27 +247,44 @@ class Bench:
         # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
 
-    def _brief_enough(self) -> list[MeasurementPlan]:
-        """Return for each workload the shortest plan that gives about the same as the full one."""
-        source, workloads = self.base.changed({}), self.observed.workloads
-        whole = _parts(self.whole(np.zeros(len(self.parameters)), self.observed))
+    def _brief_enough(
+        self, logarithms: FloatArray, before: Sequence[MeasurementPlan] = ()
+    ) -> list[MeasurementPlan]:
+        """Return for each workload the shortest plan that gives about the same as the full one.
+
+        Parameters
+        ----------
+        logarithms
+            The candidate that is simulated.
+        before
+            Plans that must not become shorter.
+        """
+        values = self.values(logarithms)
+        source, blocks = self.base.changed(values), self._blocks(values)
+        workloads = self.observed.workloads
+        whole = _parts(self.whole(logarithms, self.observed))
         plans = [self.plan] * len(workloads)
-        left = list(range(len(workloads)))
+        left = [place for place, plan in enumerate(before) if plan is not self.plan]
+        left = left if before else list(range(len(workloads)))
         squares: FloatArray = np.zeros(len(workloads))
         for requests in BRIEF_REQUESTS:
             plan = brief(self.plan, requests)
-            work = [(place, workloads[place]) for place in left]
-            short = _parts(self._simulator.behaviour(source, work, [plan] * len(work)))
-            both = np.concatenate([left, len(workloads) + np.array(left)]).astype(int)
+            # The others have longer plans.
+            tried = [place for place in left if requests >= _requests(before, place)]
+            if not tried:
+                continue
+            work = [(place, workloads[place]) for place in tried]
+            short = _parts(self._simulator.behaviour(source, work, [plan] * len(work), blocks))
+            both = np.concatenate([tried, len(workloads) + np.array(tried)]).astype(int)
             off = self._weights[both] * np.abs(np.expm1(short - whole[both]))
             off = np.nan_to_num(off).reshape(2, -1).max(axis=0)
-            squares[left] = np.minimum(off, _ABOUT) ** 2
-            for place, far in zip(left, off.tolist(), strict=True):
-                if far <= _ABOUT:
-                    plans[place] = plan
-            left = [place for place, far in zip(left, off.tolist(), strict=True) if far > _ABOUT]
-            if not left:
-                break
+            squares[tried] = np.minimum(off, _ABOUT) ** 2
+            enough = {
+                place for place, far in zip(tried, off.tolist(), strict=True) if far <= _ABOUT
+            }
+            for place in enough:
+                plans[place] = plan
+            left = [place for place in left if place not in enough]
         self.roughness = float(np.sqrt(squares.mean()))
         return plans
 
@@ -287,6 +310,11 @@ def moved(logarithms: FloatArray, place: int, by: float) -> FloatArray:
     changed = logarithms.copy()
     changed[place] += by
     return changed
+
+
+def _requests(plans: Sequence[MeasurementPlan], place: int) -> int:
+    """Return the requests of a brief plan; 0 if there is none yet."""
+    return plans[place].requests or 0 if plans else 0
 
 
 def _parts(behaviour: Behaviour) -> FloatArray:

@@ -127,7 +127,7 @@ def search_on(
     count = len(bench.active)
     for number, look in enumerate(_LOOKS):
         bench.expect(count + STEPS, after_search(count) - (number + 1) * (count + STEPS))
-        bench.correct(here)
+        bench.lengthen(here)
         here = descend(bench, here, say, look=look)
     bench.expect(for_lines(count), FOR_AN_INTERVAL * count)
     say("lines around the minimum")

@@ -1,0 +1,54 @@
+"""Brief simulations of candidates, as long as full ones say."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+
+from drivelab.drives.in_order import measured_in_order
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.presets.source import read_preset
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.preset_fit.bench import Bench
+from drivelab.preset_fit.fitting import base_of
+from drivelab.preset_fit.observed import Observed
+from drivelab.preset_fit.parameters import chosen_parameters, parameters_of
+from drivelab.workloads.characteristics import Characteristics
+
+BUFFER = "buffer.write_buffer_bytes"
+PLAN = MeasurementPlan.of_kind("simulated", seed=3)
+WRITES = Characteristics(write_ratio=1.0, queue_depth=8)
+READS = Characteristics(write_ratio=0.0, queue_depth=8)
+
+
+def test_simulations_become_as_long_as_a_candidate_needs() -> None:
+    source = read_preset("x25m")
+    base = base_of(source)
+    parameters = chosen_parameters(parameters_of(base.kind, base.values), [BUFFER], [])
+    drive = SimulatedDrive("sim:x25m", source, varies=False)
+    observed = Observed.of(list(measured_in_order(drive, [WRITES, READS], PLAN)))
+    with closing(Bench(base, parameters, observed, PLAN)) as bench:
+        brief = bench.requests
+        assert brief < 4_000
+        # A buffer of 4 MiB takes half of what they write, but little of what long ones write.
+        large = np.array([np.log(16.0)])
+
+        def off(logarithms: np.ndarray) -> float:
+            """Compare with a full simulation."""
+            left = bench.left(logarithms)
+            assert left is not None
+            whole = bench.whole(logarithms, observed).write[0]
+            return abs(float(left[2] - (whole - observed.behaviour.write[0])))
+
+        bench.correct(large)
+        assert off(large) < 1e-9
+        assert off(large - 1.5) > 0.1
+        bench.lengthen(large)
+        assert bench.requests > 2 * brief
+        assert off(large) < 1e-9
+        assert off(large - 1.5) < 0.05
+        # Of the base preset brief ones were enough, but they stay as long as they are.
+        longer = bench.requests
+        bench.lengthen(np.zeros(1))
+        assert bench.requests == longer
