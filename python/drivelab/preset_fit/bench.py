@@ -42,6 +42,8 @@ _ABOUT: Final = 0.08
 # ones.
 _KNOWN: Final = 0.01
 _WHOLE: Final = 0.5
+# Variation of a latency between candidates for which it is simulated longer.
+_VARIED: Final = 0.015
 # Larger errors of a logarithm count as their root, because a disturbance says nothing about values.
 SOFT: Final = 0.1
 #: Least weight of the logarithms; it decides only if nothing else does.
@@ -95,11 +97,12 @@ class Bench:
         self._watch = watch
         self._simulator = (simulators or Simulators()).simulator()
         self._weights = _weights(observed)
+        self._trust: FloatArray = np.ones(len(self._weights))
         self._beyond: FloatArray = np.zeros(len(self._weights))
         #: Root mean square of the differences between brief and full simulations of the base
         #: preset.
         self.roughness = 0.0
-        self._plans = plans or self._brief_enough(np.zeros(len(parameters)))
+        self._plans = list(plans) or self._brief_enough(np.zeros(len(parameters)))
 
     @property
     def simulations(self) -> int:
@@ -203,16 +206,36 @@ class Bench:
         self._beyond = np.mean(beyond, axis=0)
 
     def trust(self, scatter: FloatArray) -> None:
-        """Reduce the weight of latencies that vary between candidates; this changes the residuals.
+        """Set the weights of latencies that vary between candidates; this changes the residuals.
 
         Parameters
         ----------
         scatter
             Standard deviation of each residual.
         """
-        share = _KNOWN / np.sqrt(_KNOWN**2 + (_WHOLE * scatter) ** 2)
-        self._weights = self._weights * share
-        self._beyond = self._beyond * share
+        varied = _WHOLE * scatter / self._trust
+        change = _KNOWN / np.sqrt(_KNOWN**2 + varied**2) / self._trust
+        self._trust = self._trust * change
+        self._weights = self._weights * change
+        self._beyond = self._beyond * change
+
+    def calm(self, scatter: FloatArray) -> None:
+        """Simulate workloads longer whose latencies vary between candidates; `correct` after it.
+
+        Parameters
+        ----------
+        scatter
+            Standard deviation of each residual.
+        """
+        varied = (scatter / self._trust).reshape(2, -1).max(axis=0)
+        longer = (varied / _VARIED) ** 2
+        for place, times in enumerate(longer.tolist()):
+            now = self._plans[place]
+            if times <= 1 or now is self.plan:
+                continue
+            wanted = times * (now.requests or 0)
+            enough = [one for one in BRIEF_REQUESTS if one >= wanted]
+            self._plans[place] = brief(self.plan, enough[0]) if enough else self.plan
 
     def slopes(self, logarithms: FloatArray, here: FloatArray, step: float) -> FloatArray:
         """Return the derivatives of the residuals by each parameter, from a step to one side.

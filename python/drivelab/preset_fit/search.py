@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import FloatArray
 
 # Step for derivatives after each correction, as a logarithm.
-_LOOKS: Final = (0.15, 0.1)
+_LOOKS: Final = (0.3, 0.15)
 # With a root mean square of the residuals below this, no other minimum is sought.
 _NEAR_ENOUGH: Final = 0.05
 # The residual of a correct drive is the random error of two brief simulations.
@@ -45,7 +45,7 @@ _AFAR: Final = 0.5
 _NARROW: Final = 0.03
 _WIDE: Final = 0.3
 # Number of times that lines are fitted again around the minimum that the last ones predict.
-_AGAIN: Final = 2
+_AGAIN: Final = 3
 # The last correction is a mean over this many candidates, within this distance of the best.
 _CORRECTED_AT: Final = 3
 _NEAR: Final = 0.02
@@ -162,6 +162,10 @@ def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
         again = lines_around(bench, here, _width(lines), 5 * count + 8, seed + number + 1)
         lines = again or lines
         change = _lowest(lines, here)
+        if number == 0:
+            bench.calm(lines.scatter)
+        elif number + 1 < _AGAIN:
+            bench.trust(lines.scatter)
     here = here + change
     ground = loss_of(lines.left + lines.slopes @ change, here)
     left = bench.left(here)
