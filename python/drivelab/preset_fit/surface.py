@@ -39,6 +39,14 @@ class Lines:
     scatter: FloatArray
     doubt: FloatArray
 
+    def times(self, change: FloatArray) -> Lines:
+        """Return the lines of residuals with other weights: each times a factor, shape (n,)."""
+        scatter = self.scatter * change
+        less = float(scatter @ scatter) / max(float(self.scatter @ self.scatter), 1e-300)
+        return Lines(
+            self.left * change, self.slopes * change[:, np.newaxis], scatter, self.doubt * less
+        )
+
     @property
     def normal(self) -> FloatArray:
         """Products of the slopes, shape (p, p), without the contribution of random variation."""
