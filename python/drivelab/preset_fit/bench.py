@@ -205,25 +205,19 @@ class Bench:
             beyond.append(self._beyond)
         self._beyond = np.mean(beyond, axis=0)
 
-    def trust(self, scatter: FloatArray) -> FloatArray:
-        """Set the weights of latencies that vary between candidates.
+    def trust(self, scatter: FloatArray) -> None:
+        """Set the weights of latencies that vary between candidates; this changes the residuals.
 
         Parameters
         ----------
         scatter
             Standard deviation of each residual.
-
-        Returns
-        -------
-        numpy.ndarray
-            The factor by which each residual changes, shape (n,).
         """
         varied = _WHOLE * scatter / self._trust
         change = _KNOWN / np.sqrt(_KNOWN**2 + varied**2) / self._trust
         self._trust = self._trust * change
         self._weights = self._weights * change
         self._beyond = self._beyond * change
-        return change
 
     def calm(self, scatter: FloatArray) -> None:
         """Simulate workloads longer whose latencies vary between candidates; `correct` after it.

@@ -94,7 +94,7 @@ def _is_rough(found: Found, allowed: float) -> bool:
 def _expected(found: Found, place: int, allowed: float) -> float:
     """Return the distance that the fitted lines alone predict."""
     # A value without effect may be anywhere in the range, and shifts others only by its share.
-    normal = found.lines.normal + allowed / REACH**2 * np.eye(len(found.logarithms))
+    normal = found.lines.steadier.normal + allowed / REACH**2 * np.eye(len(found.logarithms))
     return math.sqrt(max(float(np.linalg.inv(normal)[place, place]), 0.0) * allowed)
 
 

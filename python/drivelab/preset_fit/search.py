@@ -153,18 +153,19 @@ def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
         raise UsageError(
             "the base preset cannot be simulated with these workloads; try another --base"
         )
-    lines = lines.times(bench.trust(lines.scatter))
+    bench.trust(lines.scatter)
     change = _lowest(lines, here)
     for number in range(_AGAIN):
         here = here + change
         offsets = np.random.default_rng(seed).uniform(-_NEAR, _NEAR, (_CORRECTED_AT, len(here)))
         bench.correct_around([here + each for each in offsets])
         again = lines_around(bench, here, _width(lines), 5 * count + 8, seed + number + 1)
-        if again is not None:
-            if number == 0:
-                bench.calm(again.scatter)
-            lines = again.times(bench.trust(again.scatter))
+        lines = again or lines
         change = _lowest(lines, here)
+        if number == 0:
+            bench.calm(lines.scatter)
+        elif number + 1 < _AGAIN:
+            bench.trust(lines.scatter)
     here = here + change
     ground = loss_of(lines.left + lines.slopes @ change, here)
     left = bench.left(here)

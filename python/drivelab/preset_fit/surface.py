@@ -7,7 +7,7 @@ them meet differently. A single candidate is therefore unreliable; lines through
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from drivelab.preset_fit.descent import REACH
 if TYPE_CHECKING:
     from drivelab.preset_fit.bench import Bench
     from drivelab.preset_fit.candidate import FloatArray
+
+# Variation of a residual that halves its square's weight.
+_STEADY: Final = 0.02
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,14 @@ class Lines:
     scatter: FloatArray
     doubt: FloatArray
 
-    def times(self, change: FloatArray) -> Lines:
-        """Return the lines of residuals with other weights: each times a factor, shape (n,)."""
-        scatter = self.scatter * change
+    @property
+    def steadier(self) -> Lines:
+        """The same with less weight on residuals that vary, so that few of them hide the rest."""
+        share = _STEADY / np.hypot(_STEADY, self.scatter)
+        scatter = self.scatter * share
         less = float(scatter @ scatter) / max(float(self.scatter @ self.scatter), 1e-300)
         return Lines(
-            self.left * change, self.slopes * change[:, np.newaxis], scatter, self.doubt * less
+            self.left * share, self.slopes * share[:, np.newaxis], scatter, self.doubt * less
         )
 
     @property
