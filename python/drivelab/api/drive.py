@@ -204,8 +204,8 @@ class Drive(ClosedOnExit):
             Number of requests to count; with `half_width_ratio`, the least number.
         half_width_ratio
             Count until the 95 % half-width of the mean latency is at most this share of the mean.
-            Without any limit, simulated drives count until it is 0.01, real drives for one second,
-            and formulas 20,000 requests.
+            Without any limit, simulated drives count until it is 0.01, or in a burst until 1 % of
+            the drive has been written; real drives for one second, and formulas 20,000 requests.
         max_requests
             Most requests to count if `half_width_ratio` is not reached.
         warmup_seconds, warmup_requests

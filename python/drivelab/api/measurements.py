@@ -50,7 +50,8 @@ class Measurement(drives_measurement.Measurement):
     extra
         Values that only some drives report, such as ``write_amplification_ratio``.
     stopped_by
-        ``requests``, ``seconds``, ``half_width`` (reached) or ``max_requests`` (not reached).
+        ``requests``, ``seconds``, ``half_width`` (reached) or ``max_requests`` (not
+        reached, or the end of a burst).
 
     Examples
     --------

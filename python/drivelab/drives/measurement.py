@@ -53,7 +53,8 @@ class Measurement(Completed):
         not report it.
     stopped_by
         What closed the window: ``requests`` (also the end of a pass), ``seconds``, ``bytes``,
-        ``half_width`` (reached as asked) or ``max_requests`` (not reached).
+        ``half_width`` (reached as asked) or ``max_requests`` (not reached, also at the plan's
+        ``burst_ratio``).
     streams
         What each stream of the workload did in that duration, including trims and flushes, if there
         are several streams or they have names or lists: see

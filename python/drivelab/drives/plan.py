@@ -37,7 +37,7 @@ _REAL_SECONDS: Final = 1.0
 # Enough for a few hundred thousand requests of a fast drive; a slow drive ends here.
 _REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
 _SIMULATED_HALF_WIDTH_RATIO: Final = 0.01
-# Less than drives have in erased or in log blocks.
+# Less than most drives have in erased or in log blocks.
 _SIMULATED_BURST_RATIO: Final = 0.01
 _REAL_WARMUP_SHARE: Final = 0.1
 _REAL_WARMUP_SECONDS: Final = 0.2
@@ -70,9 +70,9 @@ class MeasurementPlan:
         Ends a measurement that does not reach `half_width_ratio`.
     burst_ratio
         Also ends it, after at least `requests`, when a burst has written this share of the drive,
-        warm-up included: more than 0, at most 1. Longer, it would mix the time until the erased
-        blocks are used up with the time after, in a proportion that only its length decides.
-        ``None`` for no such end.
+        the requests of the warm-up included: more than 0, at most 1. If it went on, it would mix
+        the time until the erased blocks are used up with the time after, in a proportion that only
+        its length decides. ``None`` for no such end.
     workers
         Threads on simulated drives; ``None`` chooses. Results are the same for any number.
     content

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # If the root mean square of the residuals exceeds this, the drive may have another structure.
 _OTHERWISE: Final = 0.10
-# Number of times that simulations are made longer before it is taken to have one.
+# Number of times that simulations are made longer before the structure is changed.
 _LONGER: Final = 2
 
 
@@ -108,7 +108,7 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
 
 
 def _near(bench: Bench, here: FloatArray, say: Callable[[str], None]) -> FloatArray:
-    """Descend further with longer simulations, as long as brief ones may be what is far off."""
+    """Descend again with longer simulations while the error is large: brief ones may cause it."""
     for _ in range(_LONGER):
         far = how_far(bench.left(here))
         if far <= near_enough(bench, _OTHERWISE):

@@ -42,7 +42,7 @@ _ABOUT: Final = 0.08
 # ones.
 _KNOWN: Final = 0.01
 _WHOLE: Final = 0.5
-# Variation of a latency between candidates for which it is simulated longer.
+# A latency that varies more than this between candidates is simulated longer.
 _VARIED: Final = 0.015
 # Larger errors of a logarithm count as their root, because a disturbance says nothing about values.
 SOFT: Final = 0.1
@@ -99,8 +99,8 @@ class Bench:
         self._weights = _weights(observed)
         self._trust: FloatArray = np.ones(len(self._weights))
         self._beyond: FloatArray = np.zeros(len(self._weights))
-        #: Root mean square of the differences between brief and full simulations of the base
-        #: preset.
+        #: Root mean square of the differences between brief and full simulations where their
+        #: lengths were chosen last.
         self.roughness = 0.0
         self._plans = list(plans) or self._brief_enough(np.zeros(len(parameters)))
 
@@ -259,7 +259,12 @@ class Bench:
     def cheapest(self, most: int) -> list[int]:
         """Return the indices of at most `most` workloads, those with the briefest simulations."""
         ordered = sorted(
-            range(len(self._plans)), key=lambda place: (self._plans[place].requests or 0, place)
+            range(len(self._plans)),
+            key=lambda place: (
+                self._plans[place] is self.plan,
+                self._plans[place].requests or 0,
+                place,
+            ),
         )
         return sorted(ordered[:most])
 

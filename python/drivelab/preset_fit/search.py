@@ -162,10 +162,11 @@ def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
         again = lines_around(bench, here, _width(lines), 5 * count + 8, seed + number + 1)
         lines = again or lines
         change = _lowest(lines, here)
-        if number == 0:
-            bench.calm(lines.scatter)
-        elif number + 1 < _AGAIN:
-            bench.trust(lines.scatter)
+        # Older lines are of other weights.
+        if again is not None and number == 0:
+            bench.calm(again.scatter)
+        elif again is not None and number + 1 < _AGAIN:
+            bench.trust(again.scatter)
     here = here + change
     ground = loss_of(lines.left + lines.slopes @ change, here)
     left = bench.left(here)

@@ -26,8 +26,8 @@ _FEWEST: Final = 3
 
 
 def for_lines(values: int) -> int:
-    """Return the number of simulations for three fits of lines, with corrections."""
-    return 14 * values + 24
+    """Return the number of simulations for four fits of lines, with corrections."""
+    return 19 * values + 38
 
 
 def after_search(values: int) -> int:

@@ -204,11 +204,13 @@ def _half_widths(run: CampaignData) -> Iterator[Caution]:
             f"; in {unknown:,} of them not even that can be said, because the latency changes "
             "slowly or there were too few requests"
         )
+    is_burst = run.header["plan"].get("burst_ratio") is not None
+    burst = " A burst ends before it has used up what was erased." if is_burst else ""
     yield Caution(
         "Noisy",
         f"{seen}.",
         "In 95 of 100 cases the true mean is within that distance. Count for longer (--seconds, "
-        "--requests, --max-requests).",
+        f"--requests, --max-requests).{burst}",
         short=short,
     )
 

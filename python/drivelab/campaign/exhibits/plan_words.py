@@ -44,9 +44,10 @@ def plan_words(plan: Mapping[str, Any], kind: str) -> str:
     least = f"at least {requests:,} requests, and " if requests is not None else ""
     most = [f"{plan['max_requests']:,} requests"] if plan.get("max_requests") else []
     most += [_time(seconds, clock)] if seconds is not None else []
-    burst = plan.get("burst_ratio")
-    most += [f"writes to {100 * burst:g} % of the drive"] if burst is not None else []
     limit = f", or {' or '.join(most)} at most" if most else ""
+    burst = plan.get("burst_ratio")
+    if burst is not None:
+        limit += f", or until {100 * burst:g} % of the drive had been written"
     return (
         f"{head}{least}until the mean latency was known to within {100 * ratio:g} % "
         f"(95 % confidence){limit}{end}"

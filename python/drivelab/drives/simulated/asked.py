@@ -74,7 +74,9 @@ def _burst_requests(workload: Workload, plan: MeasurementPlan, capacity_bytes: i
     if ratio is None or plan.writes != BURST or not isinstance(workload, Characteristics):
         return None
     written = workload.write_ratio * workload.write_size
-    return int(ratio * capacity_bytes / written) if written else None
+    # A workload that hardly writes ends by the number of its requests.
+    most = plan.max_requests + plan.warmup_requests
+    return int(min(ratio * capacity_bytes / written, most)) if written else None
 
 
 def settled_by(workload: Workload, plan: MeasurementPlan) -> int | None:

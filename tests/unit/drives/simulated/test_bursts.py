@@ -66,6 +66,10 @@ def test_a_burst_ends_before_it_has_used_up_what_was_erased() -> None:
         assert (whole.requests, whole.stopped_by) == (of_burst - 2_000, "max_requests")
         # So many are counted in any case.
         assert (least.requests, least.stopped_by) == (5_000, "max_requests")
+        # Nor does a workload that hardly writes end sooner.
+        rare = replace(half, write_ratio=1e-305, read_random=0.5)
+        (one,) = drive.measure([(0, rare)], replace(plan, max_requests=6_000))
+        assert one.requests == 6_000
         # Reads leave the drive as it is, and a settled drive stays as it is.
         reads = replace(half, write_ratio=0.0, read_random=0.5)
         more = replace(plan, max_requests=of_burst)

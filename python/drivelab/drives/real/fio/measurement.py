@@ -33,6 +33,8 @@ START_SECONDS: Final = 3.0
 SECONDS_A_REQUEST: Final = 1e-5
 # A line of the latency log takes 30 to 60 bytes.
 LOG_BYTES_A_REQUEST: Final = 120
+# With a smaller probability a missing kind of request is no chance.
+_CHANCE: Final = 1e-9
 # Limit on segments that count nothing although their window is open.
 _MOST_IDLE_SEGMENTS: Final = 3
 
@@ -199,17 +201,23 @@ def _measurement(
     window: CompletionWindow,
     segments: int,
 ) -> Measurement:
-    # Of few requests none may be of a kind that the workload hardly has.
-    read, write = (
-        None if counted is None else OperationResult(**counted)
-        for counted in (window.operation("read"), window.operation("write"))
-    )
+    results: dict[str, OperationResult | None] = {}
+    shares = {"read": 1 - workload.write_ratio, "write": workload.write_ratio}
+    for name, share in shares.items():
+        counted = window.operation(name)
+        results[name] = None if counted is None else OperationResult(**counted)
+        # Of few requests none may be of a kind that the workload hardly has.
+        if counted is None and (1 - share) ** window.requests < _CHANCE:
+            raise RunError(
+                f"no {name} completed among the {window.requests} requests that counted; a longer "
+                "measurement may do"
+            )
     return Measurement(
         index=index,
         workload=workload,
         duration_ns=window.duration_ns,
-        read=read,
-        write=write,
+        read=results["read"],
+        write=results["write"],
         extra={"segments": segments},
         batches=LatencyBatches.from_json(window.batches()),
         stopped_by=cast("StoppedBy", window.closed_by),

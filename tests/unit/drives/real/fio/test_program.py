@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from fake_fio import NAMES, Row, log_of, operation, report_of
 from python_program import write_program
 
-from drivelab._core import Completions
+from drivelab._core import Completions, CompletionWindow
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real import made_file, target_file
@@ -26,6 +27,7 @@ from drivelab.drives.real.block_devices import SystemRoots
 from drivelab.drives.real.fio import program as fio_program
 from drivelab.drives.real.fio.drive import FioDrive, open_real_drive
 from drivelab.drives.real.fio.job import Segment
+from drivelab.drives.real.fio.measurement import _measurement
 from drivelab.drives.real.fio.program import FioHungError, FioProgram, find_fio, run_fio
 from drivelab.drives.real.fio.result import UnknownReportError, check_segment
 from drivelab.drives.real.target_file import TargetFile, open_target_file
@@ -427,6 +429,12 @@ def test_a_half_width_ends_a_measurement_too(
         plan = replace(plan, half_width_ratio=1e-9, max_requests=3000)
         (measurement,) = drive.measure([(0, READS)], plan)
     assert (measurement.requests, measurement.stopped_by) == (3000, "max_requests")
+
+
+def test_a_kind_of_request_that_is_not_rare_must_complete() -> None:
+    window = cast("CompletionWindow", SimpleNamespace(operation=lambda _: None, requests=50))
+    with pytest.raises(RunError, match="no read completed among the 50 requests that counted"):
+        _measurement(0, Characteristics(write_ratio=0.5), window, 1)
 
 
 def test_a_kind_of_request_that_is_rare_may_be_missing(
