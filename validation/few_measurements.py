@@ -169,23 +169,24 @@ def _over(job: Job, one: Found) -> float:
 
 def _limits(found: Mapping[Job, Found]) -> str:
     """Say whether measurements or models limit the drives that miss the target."""
-    missing = {job.drive: one for job, one in found.items() if _over(job, one) > 0}
-    noisy = [drive for drive, one in missing.items() if (one.repeated or 0) > max(one.errors)]
-    models = [drive for drive in missing if drive not in noisy]
+    missing = {job: one for job, one in found.items() if _over(job, one) > 0}
+    noisy = [job for job, one in missing.items() if (one.repeated or 0) > max(one.errors)]
+    models = [job.drive for job in missing if job not in noisy]
     said = []
     if noisy:
-        floors = [f"{_percent(scatter(drive))} % on {drive}" for drive in noisy]
+        floors = [f"{_percent(scatter(job))} % on {job.drive}" for job in noisy]
         said.append(
             "Two measurements of a workload are farther apart than the model is off on "
-            f"{_listed(noisy)}: one measurement in a hundred takes many times as long, and no "
-            "model can predict which. The median of "
+            f"{_listed(job.drive for job in noisy)}: one measurement in a hundred takes many times "
+            "as long, and no model can predict which. The median of "
             f"{SCATTERED - 1} measurements is off by this much from another measurement of the "
             f"same workload, in latency and bandwidth: {_listed(floors)} (mean over "
-            f"{REPEATED['burst']} workloads and {SCATTERED} choices of the other). So noise limits "
-            "the error there."
+            f"{REPEATED[noisy[0].writes]} workloads and {SCATTERED} choices of the other). A "
+            "model that knew everything else would be off by about as much, by more or less with "
+            "the number of such measurements among those that check it."
         )
     if models:
-        apart = [100 * (missing[drive].repeated or 0) for drive in models]
+        apart = [100 * (one.repeated or 0) for job, one in missing.items() if job.drive in models]
         spread = f"{max(apart):.2f}" if len(apart) == 1 else f"{min(apart):.2f} to {max(apart):.2f}"
         said.append(
             f"On {_listed(models)} two measurements are {spread} % apart, so the model, or its "

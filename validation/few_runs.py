@@ -135,16 +135,16 @@ def run(job: Job) -> Found:
     return Found(forecast, tuple(check[model.best[metric]].mre for metric in METRICS), repeated)
 
 
-def scatter(name: str) -> tuple[float, float]:
+def scatter(job: Job) -> tuple[float, float]:
     """Return how far single measurements of a drive are from the median of others.
 
     Returns
     -------
     tuple of float
-        Mean relative differences of latency and of bandwidth. No model of bursts can be better.
+        Mean relative differences of latency and of bandwidth, as of a model that knows the drive.
     """
-    with open_drive(name) as drive:
-        every = [_latencies_ns(drive, "burst", seed) for seed in range(1, SCATTERED + 1)]
+    with open_drive(job.drive) as drive:
+        every = [_latencies_ns(drive, job.writes, seed) for seed in range(1, SCATTERED + 1)]
     latency, bandwidth = [], []
     for place, one in enumerate(every):
         median = np.median(every[:place] + every[place + 1 :], axis=0)

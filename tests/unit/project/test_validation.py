@@ -106,7 +106,7 @@ def test_a_missed_target_is_reported_and_counted_and_fails_no_command(
 def test_few_measurements_list_what_misses_the_target_however_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(few_measurements, "scatter", lambda drive: (0.032, 0.17))
+    monkeypatch.setattr(few_measurements, "scatter", lambda job: (0.032, 0.17))
 
     def found(job: Job) -> Found:
         if (job.drive, job.writes) == ("sim:intel-s3500", "burst"):
