@@ -95,8 +95,10 @@ def test_actors_answer_as_threads_do(
     assert len(ray.actors) == 4
     assert {one["num_cpus"] for one in ray.asked} == {1}
     assert {one["memory"] for one in ray.asked} == {1000}
-    # One answer of each of three nodes was made here too; two actors share the first.
-    assert len(again) == 3
+    # One answer of each of three nodes was made here too; two actors share the first. A node that
+    # starts when the others have answered everything has none.
+    assert 1 <= len(again) <= 3
+    assert len(set(again)) == len(again)
 
 
 def test_killed_actors_are_not_missed(ray: FakeRay, address: str) -> None:
