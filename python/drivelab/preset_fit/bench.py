@@ -102,7 +102,7 @@ class Bench:
         #: Root mean square of the differences between brief and full simulations where their
         #: lengths were chosen last.
         self.roughness = 0.0
-        self._plans = list(plans) or self._brief_enough(np.zeros(len(parameters)))
+        self._plans = list(plans) or self._first_plans()
 
     @property
     def simulations(self) -> int:
@@ -186,16 +186,19 @@ class Bench:
 
     def correct(self, logarithms: FloatArray) -> None:
         """From now on, correct brief simulations by the full ones of this candidate."""
+        self._correct(logarithms, self.whole(logarithms, self.observed))
+
+    def _correct(self, logarithms: FloatArray, whole: Behaviour) -> None:
         self._beyond = np.zeros(len(self._weights))
         short = self.left(logarithms)
         if short is not None:
-            whole = self._above(_parts(self.whole(logarithms, self.observed)))
-            self._beyond = whole - short
+            self._beyond = self._above(_parts(whole)) - short
 
     def lengthen(self, logarithms: FloatArray) -> None:
         """Simulate longer where a brief simulation of this candidate is off, and `correct`."""
-        self._plans = self._brief_enough(logarithms, self._plans)
-        self.correct(logarithms)
+        whole = self.whole(logarithms, self.observed)
+        self._plans = self._brief_enough(logarithms, whole, self._plans)
+        self._correct(logarithms, whole)
 
     def correct_around(self, places: Sequence[FloatArray]) -> None:
         """Like `correct`, with the mean over several candidates, whose random errors differ."""
@@ -219,7 +222,7 @@ class Bench:
         self._weights = self._weights * change
         self._beyond = self._beyond * change
 
-    def calm(self, scatter: FloatArray) -> None:
+    def lengthen_varying(self, scatter: FloatArray) -> None:
         """Simulate workloads longer whose latencies vary between candidates; `correct` after it.
 
         Parameters
@@ -275,8 +278,12 @@ class Bench:
         # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
 
+    def _first_plans(self) -> list[MeasurementPlan]:
+        nothing = np.zeros(len(self.parameters))
+        return self._brief_enough(nothing, self.whole(nothing, self.observed))
+
     def _brief_enough(
-        self, logarithms: FloatArray, before: Sequence[MeasurementPlan] = ()
+        self, logarithms: FloatArray, full: Behaviour, before: Sequence[MeasurementPlan] = ()
     ) -> list[MeasurementPlan]:
         """Return for each workload the shortest plan that gives about the same as the full one.
 
@@ -284,13 +291,15 @@ class Bench:
         ----------
         logarithms
             The candidate that is simulated.
+        full
+            Its full simulations.
         before
             Plans that must not become shorter.
         """
         values = self.values(logarithms)
         source, blocks = self.base.changed(values), self._blocks(values)
         workloads = self.observed.workloads
-        whole = _parts(self.whole(logarithms, self.observed))
+        whole = _parts(full)
         plans = [self.plan] * len(workloads)
         left = [place for place, plan in enumerate(before) if plan is not self.plan]
         left = left if before else list(range(len(workloads)))

@@ -5,8 +5,9 @@ Its steps work on logarithms of factors::
     screening       keeps values without effect
     least squares   descends by derivatives from the base preset
     CMA-ES          finds another minimum if that is not close enough (Hansen 2016)
-    corrections     adds the difference between full and brief simulations, twice
-    lines           fits lines to candidates around the minimum, because the loss is rough
+    corrections     simulates longer where brief simulations are off, and adds what is left, twice
+    lines           fits lines to candidates around the minimum, because the loss is rough; the
+                    last ones with longer simulations of what varies
 
 The result of full simulations is what is fitted in the end.
 """
@@ -164,7 +165,7 @@ def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
         change = _lowest(lines, here)
         # Older lines are of other weights.
         if again is not None and number == 0:
-            bench.calm(again.scatter)
+            bench.lengthen_varying(again.scatter)
         elif again is not None and number + 1 < _AGAIN:
             bench.trust(again.scatter)
     here = here + change

@@ -66,7 +66,7 @@ def test_latencies_that_vary_are_simulated_longer_and_weigh_less(bench: Bench) -
     brief = bench.requests
     # Of the reads' latency and of the writes', in the two workloads.
     scatter = np.array([0.0, 0.0, 0.06, 0.0])
-    bench.calm(scatter)
+    bench.lengthen_varying(scatter)
     assert bench.requests > 4 * brief
     before = bench.left(nothing + 0.2)
     bench.trust(scatter)
