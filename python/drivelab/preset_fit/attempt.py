@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from drivelab.preset_fit.bench import Bench
 from drivelab.preset_fit.choosing import choose_builds
 from drivelab.preset_fit.descent import descend
+from drivelab.preset_fit.parameters import CAPACITY
 from drivelab.preset_fit.search import how_far, near_enough, search_down, search_on
+from drivelab.preset_fit.watch import STEPS, after_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,19 +88,21 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
     """
     say = watch.say
     builds: list[Compared] = []
-    who = how.simulators
-    bench = Bench(base, choose(base), run.fitted, run.plan, watch=watch, simulators=who)
+
+    def bench_of(base: Base) -> Bench:
+        plan = run.plan_on(base.values[CAPACITY])
+        return Bench(base, choose(base), run.fitted, plan, watch=watch, simulators=how.simulators)
+
+    bench = bench_of(base)
     try:
         here = _near(bench, search_down(bench, how.seed, say), say)
         if how.builds and how_far(bench.left(here)) > near_enough(bench, _OTHERWISE):
             # It is unknown how many more changes will be tried.
             watch.expect(0, 0)
-            built, builds = choose_builds(run, base, choose, say, who)
+            built, builds = choose_builds(run, base, choose, say, how.simulators)
             if built.built != base.built:
                 bench.close()
-                bench = Bench(
-                    built, choose(built), run.fitted, run.plan, watch=watch, simulators=who
-                )
+                bench = bench_of(built)
                 here = _near(bench, search_down(bench, how.seed, say), say)
         found = search_on(bench, here, generations=how.generations, seed=how.seed, say=say)
     except BaseException:
@@ -113,6 +117,7 @@ def _near(bench: Bench, here: FloatArray, say: Callable[[str], None]) -> FloatAr
         far = how_far(bench.left(here))
         if far <= near_enough(bench, _OTHERWISE):
             break
+        bench.expect(STEPS, after_search(len(bench.active)))
         bench.lengthen(here)
         here = descend(bench, here, say)
     return here

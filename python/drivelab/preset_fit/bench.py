@@ -237,7 +237,7 @@ class Bench:
             if times <= 1 or now is self.plan:
                 continue
             wanted = times * (now.requests or 0)
-            enough = [one for one in BRIEF_REQUESTS if one >= wanted]
+            enough = [one for one in self._shorter(place) if one >= wanted]
             self._plans[place] = brief(self.plan, enough[0]) if enough else self.plan
 
     def slopes(self, logarithms: FloatArray, here: FloatArray, step: float) -> FloatArray:
@@ -278,6 +278,14 @@ class Bench:
         # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
 
+    def _shorter(self, place: int) -> list[int]:
+        """Return the numbers of requests of brief simulations shorter than the measurement.
+
+        A longer one would run past the end of a burst.
+        """
+        whole = self.observed.measurements[place].requests
+        return [one for one in BRIEF_REQUESTS if one < whole]
+
     def _first_plans(self) -> list[MeasurementPlan]:
         nothing = np.zeros(len(self.parameters))
         return self._brief_enough(nothing, self.whole(nothing, self.observed))
@@ -306,8 +314,12 @@ class Bench:
         squares: FloatArray = np.zeros(len(workloads))
         for requests in BRIEF_REQUESTS:
             plan = brief(self.plan, requests)
-            # The others have longer plans.
-            tried = [place for place in left if requests >= _requests(before, place)]
+            # The others have longer plans, or so short measurements that only these will do.
+            tried = [
+                place
+                for place in left
+                if requests >= _requests(before, place) and requests in self._shorter(place)
+            ]
             if not tried:
                 continue
             work = [(place, workloads[place]) for place in tried]
@@ -315,13 +327,15 @@ class Bench:
             both = np.concatenate([tried, len(workloads) + np.array(tried)]).astype(int)
             off = self._weights[both] * np.abs(np.expm1(short - whole[both]))
             off = np.nan_to_num(off).reshape(2, -1).max(axis=0)
-            squares[tried] = np.minimum(off, _ABOUT) ** 2
+            squares[tried] = off**2
             enough = {
                 place for place, far in zip(tried, off.tolist(), strict=True) if far <= _ABOUT
             }
             for place in enough:
                 plans[place] = plan
             left = [place for place in left if place not in enough]
+        # Full simulations are off by nothing.
+        squares[left] = 0
         self.roughness = float(np.sqrt(squares.mean()))
         return plans
 

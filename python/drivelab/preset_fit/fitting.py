@@ -344,9 +344,11 @@ def _judged(run: Run, best: Attempt, watch: Watch, simulators: Simulators) -> Fi
     held_out = bench.whole(found.logarithms, run.held_out)
     # The base preset, without changes of structure.
     with simulators.simulator() as simulator:
-        plans = [run.plan] * len(run.held_out.workloads)
+        source = replace(best.base, built={}).changed({})
+        capacity_bytes = {one.key: one.value for one in preset_values(source)}[CAPACITY]
+        plans = [run.plan_on(capacity_bytes)] * len(run.held_out.workloads)
         work = list(enumerate(run.held_out.workloads))
-        before = simulator.behaviour(replace(best.base, built={}).changed({}), work, plans)
+        before = simulator.behaviour(source, work, plans)
     values = tuple(
         _value(base, one, logarithm, interval)
         for one, logarithm, interval in zip(

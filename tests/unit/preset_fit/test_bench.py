@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,14 +25,18 @@ WRITES = Characteristics(write_ratio=1.0, queue_depth=8)
 READS = Characteristics(write_ratio=0.0, queue_depth=8)
 
 
-@pytest.fixture
-def bench() -> Iterator[Bench]:
+def bench_with(plan: MeasurementPlan) -> Bench:
     source = read_preset("x25m")
     base = base_of(source)
     parameters = chosen_parameters(parameters_of(base.kind, base.values), [BUFFER], [])
     drive = SimulatedDrive("sim:x25m", source, varies=False)
-    observed = Observed.of(list(measured_in_order(drive, [WRITES, READS], PLAN)))
-    with closing(Bench(base, parameters, observed, PLAN)) as one:
+    observed = Observed.of(list(measured_in_order(drive, [WRITES, READS], plan)))
+    return Bench(base, parameters, observed, plan)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with closing(bench_with(PLAN)) as one:
         yield one
 
 
@@ -81,3 +86,16 @@ def test_latencies_that_vary_are_simulated_longer_and_weigh_less(bench: Bench) -
     assert bench.left(nothing + 0.2) == pytest.approx(after)
     bench.trust(np.zeros(4))
     assert bench.left(nothing + 0.2) == pytest.approx(before)
+
+
+def test_a_brief_simulation_is_never_longer_than_a_measurement() -> None:
+    plan = replace(PLAN, warmup_requests=500, requests=1_000, half_width_ratio=None)
+    with closing(bench_with(plan)) as bench:
+        bench.lengthen_varying(np.array([0.0, 0.0, 0.03, 0.0]))
+        # The writes have become a full simulation: a correction there changes nothing elsewhere.
+        bench.correct(np.zeros(1))
+        larger = np.array([1.0])
+        left = bench.left(larger)
+        assert left is not None
+        whole = bench.whole(larger, bench.observed).write[0]
+        assert left[2] == pytest.approx(whole - bench.observed.behaviour.write[0], abs=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,14 @@ def test_what_is_held_is_what_sobol_indices_call_nothing() -> None:
         assert held
         assert all(total[place] < NOTHING for place in held)
         assert all(total[place] > 0 for place in bench.active)
+
+
+def test_a_burst_has_as_many_bytes_on_a_drive_of_another_capacity(in_another_order: Run) -> None:
+    plan = MeasurementPlan.of_kind("simulated")
+    assert plan.burst_ratio == 0.01
+    known = replace(in_another_order, plan=plan, capacity_bytes=80_000)
+    assert known.plan_on(80_000) == plan
+    assert known.plan_on(20_000).burst_ratio == 0.04
+    assert known.plan_on(400).burst_ratio == 1.0
+    assert replace(known, capacity_bytes=None).plan_on(20_000) == plan
+    assert known.plan_on(160_000) == replace(plan, burst_ratio=0.005)
