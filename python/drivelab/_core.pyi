@@ -499,6 +499,8 @@ class Scenario:
     summary: str | None
     interval_ns: int | None
     window: WindowTuple
+    occupancy: tuple[float, str, bool] | None
+    """Share, order and steadiness of the pages with data; ``None`` where the drive decides."""
 
     def __init__(self, text: str, files: dict[str, str]) -> None:
         """Read a scenario; `files` gives the texts of the files that it names."""
@@ -633,6 +635,9 @@ class SimulatedDrive:
         state that runs begin with is that of `like` where only times, the host's side and buffers
         differ.
         """
+
+    def filled(self, share: float, order: str, steady: bool) -> SimulatedDrive:
+        """Return the drive with other pages that hold data before a run."""
 
     def filled_words(self) -> str | None:
         """Say which pages hold data in its condition, where the preset says it."""

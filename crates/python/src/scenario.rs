@@ -48,6 +48,14 @@ impl PyScenario {
         tuple_of_window(&self.scenario.window())
     }
 
+    /// Which pages hold data before the first request: their share, order, and whether they were
+    /// overwritten until more changes nothing. `None` if the drive decides.
+    #[getter]
+    fn occupancy(&self) -> Option<(f64, &'static str, bool)> {
+        let occupancy = self.scenario.occupancy?;
+        Some((occupancy.filled, occupancy.order.word(), occupancy.steady))
+    }
+
     /// The streams, in order.
     fn streams(&self) -> Vec<PyStream> {
         let streams = self.scenario.streams.iter().cloned();

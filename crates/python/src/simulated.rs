@@ -11,7 +11,7 @@ use drivelab_request::Nanos;
 use drivelab_sim::drive::{self, Prepared, States as DriveStates, Work};
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::host::{LAST_NOW, Plan, Settling, SimError, Watch, Writing, mean_factor};
-use drivelab_sim::preset::DriveConfig;
+use drivelab_sim::preset::{DriveConfig, FillOrder, Occupancy};
 use drivelab_sim::ssd::{self, RecordedOperation, RecordedWork};
 use drivelab_workload::Stream;
 use pyo3::prelude::*;
@@ -80,6 +80,27 @@ impl SimulatedDrive {
             variability,
             states: OnceLock::new(),
             like: like.and_then(|other| other.states.get().cloned()),
+        })
+    }
+
+    /// The same drive with other pages that hold data: a share of them, `in_order` or `random`,
+    /// `steady` or not.
+    fn filled(&self, share: f64, order: &str, steady: bool) -> PyResult<Self> {
+        let order = FillOrder::from_word(order).ok_or_else(|| {
+            let known = FillOrder::WORDS.join(", ");
+            usage_error(format!("no order {order:?}; allowed: {known}"))
+        })?;
+        let occupancy = Occupancy {
+            filled: share,
+            order,
+            steady,
+        };
+        let config = self.config.clone().with_occupancy(occupancy);
+        Ok(Self {
+            config: config.map_err(usage_error)?,
+            variability: self.variability,
+            states: OnceLock::new(),
+            like: None,
         })
     }
 

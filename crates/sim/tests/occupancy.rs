@@ -1,7 +1,7 @@
 //! Drives of which only a part holds data.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
-use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::preset::{DriveConfig, FillOrder, Occupancy, SsdConfig};
 use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 
@@ -140,4 +140,44 @@ fn what_is_no_part_is_refused() {
             "{message}"
         );
     }
+}
+
+const PART: Occupancy = Occupancy {
+    filled: 0.25,
+    order: FillOrder::Random,
+    steady: true,
+};
+
+#[test]
+fn a_drive_is_filled_otherwise_as_if_its_preset_said_so() {
+    let usual = DriveConfig::Ssd(Box::new(config(&[])));
+    let part = usual.clone().with_occupancy(PART).unwrap();
+    let said = config(&[&filled(0.25, &format!("{RANDOM}{STEADY}"))]);
+    assert_eq!(part, DriveConfig::Ssd(Box::new(said)));
+    assert_eq!(part.with_occupancy(Occupancy::USUAL).unwrap(), usual);
+}
+
+#[test]
+fn every_member_of_an_array_is_filled_otherwise_and_a_disk_is_as_it_is() {
+    let named = |name: &str| DriveConfig::from_text(drivelab_sim::preset::text(name).unwrap());
+    let array = named("array-x25m").unwrap().with_occupancy(PART).unwrap();
+    let words = array.filled_words().unwrap();
+    assert!(words.ends_with("drawn at random, hold data on each member"));
+    let disk = named("sas-15k").unwrap();
+    assert_eq!(disk.clone().with_occupancy(PART).unwrap(), disk);
+}
+
+#[test]
+fn a_drive_that_cannot_be_filled_so_says_why() {
+    let fresh = DriveConfig::Ssd(Box::new(config(&["condition = \"fresh\""])));
+    let refused = fresh.with_occupancy(PART).unwrap_err();
+    assert!(
+        refused.contains("is fresh and no page holds data; choose"),
+        "{refused}"
+    );
+    let zones = "zones.size_bytes = 262144\nzones.capacity_bytes = 131072\n\
+                 geometry.user_capacity_bytes = 2097152\n";
+    let zoned = DriveConfig::Ssd(Box::new(config(&[zones])));
+    let refused = zoned.with_occupancy(PART).unwrap_err();
+    assert!(refused.contains("occupancy.order on"), "{refused}");
 }

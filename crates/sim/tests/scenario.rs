@@ -4,6 +4,7 @@
 use drivelab_request::{CommandKind, Nanos, WindowPlan};
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::host::{Plan, SimError};
+use drivelab_sim::preset::{FillOrder, Occupancy};
 use drivelab_sim::scenario::{self, Scenario};
 use drivelab_workload::{Arrivals, Key, Requests, Source, WriteMode};
 
@@ -52,6 +53,27 @@ pub fn read(text: &str) -> Result<Scenario, String> {
 /// When counting begins and ends.
 fn window(scenario: &Scenario) -> Result<WindowPlan, SimError> {
     window_of(&scenario.streams, scenario.window())
+}
+
+#[test]
+fn a_scenario_may_say_which_pages_hold_data() {
+    let one = stream("queue_depth = 1");
+    assert_eq!(read(&one).unwrap().occupancy, None);
+    let said = |lines: &str| {
+        read(&format!("{one}[occupancy]\n{lines}"))
+            .unwrap()
+            .occupancy
+    };
+    assert_eq!(said(""), Some(Occupancy::USUAL));
+    let part = Occupancy {
+        filled: 0.75,
+        order: FillOrder::Random,
+        steady: true,
+    };
+    assert_eq!(
+        said("filled = 0.75\norder = \"random\"\nsteady = true"),
+        Some(part)
+    );
 }
 
 /// A scenario of one stream with these lines.
@@ -389,6 +411,18 @@ fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
         (
             "request = 1".to_owned(),
             "line 1: unknown key request; did you mean requests? valid here: summary, requests, ",
+        ),
+        (
+            "occupancy = 0.5".to_owned(),
+            "line 1: occupancy is a table: begin it with [occupancy]",
+        ),
+        (
+            format!("{}[occupancy]\nfilled = 0", stream("queue_depth = 1")),
+            "line 6: filled = 0 is not possible; allowed: a number from 0.000001 to 1",
+        ),
+        (
+            format!("{}[occupancy]\nfill = 1", stream("queue_depth = 1")),
+            "line 6: unknown key fill; did you mean filled? valid here: filled, order, steady",
         ),
         (
             "requests = 0".to_owned(),

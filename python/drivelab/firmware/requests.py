@@ -133,6 +133,11 @@ def request_chunks(
         says how many requests there are.
     """
     plan = plan or RequestPlan()
+    if isinstance(workload, Scenario) and workload.occupancy is not None:
+        raise UsageError(
+            "a list of requests says nothing about what is on the drive; leave [occupancy] out of "
+            "the scenario"
+        )
     streams = workload.streams()
     listed = RequestList(streams, plan.capacity_bytes, plan.seed)
     left = plan.count(workload, streams)

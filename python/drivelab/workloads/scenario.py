@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from drivelab import _core
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
@@ -15,6 +15,24 @@ from drivelab.workloads.given import attributes_of, check_items, shown
 
 if TYPE_CHECKING:
     from drivelab._core import Stream, WindowTuple
+
+
+class Occupancy(NamedTuple):
+    """Which pages of a drive contain data before the first request.
+
+    Attributes
+    ----------
+    filled
+        Their share of all pages.
+    order
+        ``in_order``: the first pages; ``random``: pages drawn at random.
+    steady
+        Whether they were then overwritten at random until more writes change nothing.
+    """
+
+    filled: float
+    order: str
+    steady: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +94,12 @@ class Scenario:
     def interval_ns(self) -> int | None:
         """Length of the intervals of time series, if it says one."""
         return self._checked.interval_ns
+
+    @property
+    def occupancy(self) -> Occupancy | None:
+        """Which pages contain data before the first request; ``None`` if the drive decides."""
+        said = self._checked.occupancy
+        return None if said is None else Occupancy(*said)
 
     @property
     def window(self) -> WindowTuple:

@@ -116,6 +116,11 @@ class Part:
                 f"it takes {end} bytes ({format_size(end)}), and its place has "
                 f"{self.size_bytes} ({format_size(self.size_bytes)}); give it more"
             )
+        if isinstance(self.workload, Scenario) and self.workload.occupancy is not None:
+            raise UsageError(
+                "[occupancy] of a scenario is about the whole drive, and others use it too; leave "
+                "it out"
+            )
         if isinstance(self.workload, Scenario) and any(
             each.requests is not None for each in self.workload.streams()
         ):

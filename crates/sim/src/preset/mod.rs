@@ -26,7 +26,7 @@ mod host;
 mod key;
 mod mapping;
 mod namespaces;
-mod occupancy;
+pub(crate) mod occupancy;
 mod placement;
 mod published;
 mod raid;

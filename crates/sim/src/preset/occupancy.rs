@@ -5,9 +5,17 @@ use serde::Serialize;
 use super::assemble::Keys;
 use super::choices::{Condition, FillOrder};
 use super::config::SsdConfig;
+use super::drive::DriveConfig;
 use super::error::PresetError;
-use super::schema;
+use super::raid::MemberConfig;
+use super::schema::{self, Rule};
+use super::zones;
 
+/// How much of a drive may be filled.
+pub(crate) const SHARE: Rule = Rule::Ratio {
+    least: 1e-6,
+    most: 1.0,
+};
 pub(super) const FILLED: &str = "occupancy.filled";
 pub(super) const ORDER: &str = "occupancy.order";
 pub(super) const STEADY: &str = "occupancy.steady";
@@ -30,6 +38,34 @@ impl Occupancy {
         order: FillOrder::InOrder,
         steady: false,
     };
+
+    /// As a configuration keeps it: `None` for the default.
+    fn unless_usual(self) -> Option<Self> {
+        (self != Self::USUAL).then_some(self)
+    }
+}
+
+impl DriveConfig {
+    /// The same drive with other pages that hold data. In an array this is about each member. On a
+    /// disk it changes nothing, because a disk takes as long for a place that was never written.
+    ///
+    /// # Errors
+    ///
+    /// The reason why this drive cannot be filled in this way.
+    pub fn with_occupancy(mut self, occupancy: Occupancy) -> Result<Self, String> {
+        match &mut self {
+            Self::Ssd(config) => config.occupy(occupancy)?,
+            Self::Hdd(_) => {}
+            Self::Raid(config) => {
+                for member in config.every_preset() {
+                    if let MemberConfig::Ssd(member) = member {
+                        member.occupy(occupancy)?;
+                    }
+                }
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The occupancy; `None` for the default, where every page holds data that was written in order.
@@ -39,10 +75,8 @@ pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetErro
         order: keys.word_or_usual(ORDER, FillOrder::from_word)?,
         steady: keys.switch(STEADY)?,
     };
-    if occupancy == Occupancy::USUAL {
-        return Ok(None);
-    }
-    if keys.word("condition", Condition::from_word)? == Condition::Fresh {
+    let occupancy = occupancy.unless_usual();
+    if occupancy.is_some() && keys.word("condition", Condition::from_word)? == Condition::Fresh {
         let is_said = |key: &&str| keys.entry(key).is_some();
         let key = [FILLED, ORDER, STEADY].into_iter().find(is_said);
         let key = key.unwrap_or(FILLED);
@@ -51,10 +85,30 @@ pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetErro
             .to_owned();
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
-    Ok(Some(occupancy))
+    Ok(occupancy)
 }
 
 impl SsdConfig {
+    fn occupy(&mut self, occupancy: Occupancy) -> Result<(), String> {
+        if self.condition == Condition::Fresh {
+            return Err(format!(
+                "{} is fresh and no page holds data; choose a drive whose condition is \"filled\" \
+                 or \"preconditioned\"",
+                self.name
+            ));
+        }
+        if let Some((key, allowed, reason)) = zones::impossible(occupancy)
+            && self.zones.is_some()
+        {
+            return Err(format!(
+                "{key} on {}: allowed is {allowed}, as a drive with [zones] {reason}",
+                self.name
+            ));
+        }
+        self.occupancy = occupancy.unless_usual();
+        Ok(())
+    }
+
     /// How many of the host's pages hold data before the first measured request, and whether these
     /// are the first ones or random ones.
     #[must_use]

@@ -125,7 +125,7 @@ impl RaidConfig {
         first.chain(others)
     }
 
-    fn every_preset(&mut self) -> impl Iterator<Item = &mut MemberConfig> {
+    pub(super) fn every_preset(&mut self) -> impl Iterator<Item = &mut MemberConfig> {
         [&mut self.member_preset]
             .into_iter()
             .chain(&mut self.other_presets)

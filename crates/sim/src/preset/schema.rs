@@ -108,14 +108,7 @@ const FIRST_KEYS: &[Key] = &[
 const FLASH_KEYS: &[Key] = &[
     key("condition", Rule::Word(Condition::WORDS)),
     key("rated_endurance_bytes", integer(1, 1 << 60)),
-    key(
-        occupancy::FILLED,
-        Rule::Ratio {
-            least: 1e-6,
-            most: 1.0,
-        },
-    )
-    .usually_ratio(1.0),
+    key(occupancy::FILLED, occupancy::SHARE).usually_ratio(1.0),
     key(occupancy::ORDER, Rule::Word(FillOrder::WORDS)).usual_word(FillOrder::InOrder.word()),
     key(occupancy::STEADY, Rule::Boolean),
     key("geometry.channels", integer(1, 256)),

@@ -10,6 +10,7 @@ use super::choices::{Allocation, FillOrder, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::key::{Key, key};
+use super::occupancy::{self, Occupancy};
 use super::schema::{self, Rule, TIME, integer};
 
 const SIZE: &str = "zones.size_bytes";
@@ -124,6 +125,19 @@ pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
     }))
 }
 
+/// What a drive with zones cannot hold: the key, what is allowed, and the reason.
+pub(super) fn impossible(
+    occupancy: Occupancy,
+) -> Option<(&'static str, &'static str, &'static str)> {
+    if occupancy.order != FillOrder::InOrder {
+        return Some((occupancy::ORDER, "\"in_order\"", "is written in order"));
+    }
+    let reason = "overwrites nothing: every state is steady";
+    occupancy
+        .steady
+        .then_some((occupancy::STEADY, "false", reason))
+}
+
 /// Refuses what a drive with zones cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let Some(zones) = config.zones else {
@@ -153,15 +167,8 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         let reason = "programs what is written in order, as it comes";
         return refuse("buffer.flush_start_bytes", "0", reason);
     }
-    if let Some(occupancy) = config.occupancy {
-        if occupancy.order != FillOrder::InOrder {
-            let reason = "is written in order";
-            return refuse("occupancy.order", "\"in_order\"", reason);
-        }
-        if occupancy.steady {
-            let reason = "overwrites nothing: every state is steady";
-            return refuse("occupancy.steady", "false", reason);
-        }
+    if let Some((key, allowed, reason)) = config.occupancy.and_then(impossible) {
+        return refuse(key, allowed, reason);
     }
     let collects = "collects nothing";
     let fails = "has no blocks to replace those of a zone";

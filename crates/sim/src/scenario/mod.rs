@@ -38,6 +38,7 @@ use drivelab_request::{Nanos, WindowPlan};
 use drivelab_workload::Stream;
 
 use crate::embedded::Embedded;
+use crate::preset::Occupancy;
 
 pub use error::{ScenarioError, Spot};
 
@@ -72,6 +73,8 @@ pub struct Scenario {
     pub warmup: Nanos,
     /// Length of the intervals of time series.
     pub interval: Option<Nanos>,
+    /// Which pages hold data before the first request; `None` if the drive decides.
+    pub occupancy: Option<Occupancy>,
     /// At least one.
     pub streams: Vec<Stream>,
 }

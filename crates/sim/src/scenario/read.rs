@@ -7,12 +7,13 @@ use toml::de::{DeTable, DeValue};
 use super::Scenario;
 use super::error::{ScenarioError, Spot};
 use super::mixed::{self, mixture_of};
-use super::table::{RANGES_PER_TRIM, REQUEST, SCENARIO, STREAM, Table, array};
+use super::table::{OCCUPANCY, RANGES_PER_TRIM, REQUEST, SCENARIO, STREAM, Table, array, single};
 use super::timed::{command_of, commands_of_csv, out_of_order};
 use super::windowed::{TABLES, windows_of};
 use super::zoned::{self, zoned_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
+use crate::preset::{FillOrder, Occupancy};
 
 /// Keys that describe generated requests.
 const GENERATED: [&str; 16] = [
@@ -42,7 +43,14 @@ const SOURCES: [&str; 5] = [
     "window",
 ];
 /// Tables that may stand in a stream.
-const NESTED: [&str; 6] = ["request", "kind", "gap", "region", "train", "window"];
+const NESTED: [&str; 6] = [
+    "[[request]]",
+    "[[kind]]",
+    "[[gap]]",
+    "[[region]]",
+    "[[train]]",
+    "[[window]]",
+];
 
 pub(super) fn files(text: &str) -> Vec<String> {
     let Ok(document) = DeTable::parse(text) else {
@@ -72,7 +80,8 @@ pub(super) fn read(
         message: error.message().lines().collect::<Vec<_>>().join("; "),
     })?;
     let table = document.get_ref();
-    let whole = Table::read(table, text, 1, SCENARIO, &["stream"])?;
+    let whole = Table::read(table, text, 1, SCENARIO, &["[occupancy]", "[[stream]]"])?;
+    let occupancy = occupancy_of(table, text)?;
     let tables = array(table, "stream", text)?;
     if tables.is_empty() || tables.len() > MOST_STREAMS {
         let count = tables.len();
@@ -100,8 +109,22 @@ pub(super) fn read(
         warmup_requests: whole.integer("warmup_requests").unwrap_or(0),
         warmup: Nanos(whole.integer("warmup_ns").unwrap_or(0)),
         interval: whole.integer("interval_ns").map(Nanos),
+        occupancy,
         streams,
     })
+}
+
+fn occupancy_of(table: &DeTable<'_>, text: &str) -> Result<Option<Occupancy>, ScenarioError> {
+    let Some((table, line)) = single(table, "occupancy", text)? else {
+        return Ok(None);
+    };
+    let table = Table::read(table, text, line, OCCUPANCY, &[])?;
+    let usual = Occupancy::USUAL;
+    Ok(Some(Occupancy {
+        filled: table.number("filled").unwrap_or(usual.filled),
+        order: (table.text("order").and_then(FillOrder::from_word)).unwrap_or(usual.order),
+        steady: table.is_set("steady"),
+    }))
 }
 
 fn stream_of(

@@ -16,6 +16,7 @@ use super::zoned;
 use crate::near_names::meant;
 use crate::preset::document::{Value, line_at};
 use crate::preset::schema::{Rule, integer};
+use crate::preset::{FillOrder, occupancy};
 
 /// 2^50: a drive of a pebibyte.
 const LARGEST_BYTES: u64 = 1 << 50;
@@ -52,6 +53,13 @@ pub(super) const SCENARIO: &[(&str, Rule)] = &[
     ("warmup_requests", integer(0, MOST_REQUESTS)),
     ("warmup_ns", integer(0, LONGEST_NS)),
     ("interval_ns", integer(1, LONGEST_NS)),
+];
+
+/// Keys of the table `[occupancy]`.
+pub(super) const OCCUPANCY: &[(&str, Rule)] = &[
+    ("filled", occupancy::SHARE),
+    ("order", Rule::Word(FillOrder::WORDS)),
+    ("steady", Rule::Boolean),
 ];
 
 /// Keys of a stream.
@@ -200,7 +208,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Checks every key except `nested`, the arrays of tables that may be inside.
+    /// Checks every key except `nested`, the tables that may be inside, with their brackets.
     pub fn read(
         table: &'a DeTable<'_>,
         text: &str,
@@ -211,7 +219,10 @@ impl<'a> Table<'a> {
         let mut values = BTreeMap::new();
         for (key, value) in table {
             let name: &str = key.get_ref();
-            if nested.contains(&name) {
+            if nested
+                .iter()
+                .any(|table| table.trim_matches(['[', ']']) == name)
+            {
                 continue;
             }
             let line = line_at(text, key.span().start);
@@ -302,7 +313,7 @@ pub(super) fn check(
 ) -> Result<(), ScenarioError> {
     let Some((_, rule)) = keys.iter().find(|(name, _)| *name == key) else {
         let names = keys.iter().map(|(name, _)| (*name).to_owned());
-        let tables = nested.iter().map(|name| format!("[[{name}]]"));
+        let tables = nested.iter().map(|&table| table.to_owned());
         return Err(ScenarioError::UnknownKey {
             spot: spot.clone(),
             key: key.escape_debug().to_string(),
@@ -346,4 +357,23 @@ pub(super) fn array<'a, 'b>(
         _ => Err(wrong(entry)),
     };
     entries.iter().map(of_entry).collect()
+}
+
+/// A table by itself, with the line in which it begins. `None` if the key is missing.
+pub(super) fn single<'a, 'b>(
+    table: &'a DeTable<'b>,
+    key: &str,
+    text: &str,
+) -> Result<Option<(&'a DeTable<'b>, usize)>, ScenarioError> {
+    let Some(value) = table.get(key) else {
+        return Ok(None);
+    };
+    let line = line_at(text, value.span().start);
+    match value.get_ref() {
+        DeValue::Table(table) => Ok(Some((table, line))),
+        _ => Err(ScenarioError::Unfitting {
+            spot: Spot { file: None, line },
+            reason: format!("{key} is a table: begin it with [{key}]"),
+        }),
+    }
 }

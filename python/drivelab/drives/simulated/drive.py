@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 import time
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
@@ -38,6 +40,7 @@ from drivelab.named_file import check_file, read_file
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.trace import Trace
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from drivelab.drives.presets.firmware_costs import OwnSource
     from drivelab.drives.presets.source import PresetSource
     from drivelab.drives.stream_result import StreamResult
+    from drivelab.workloads.scenario import Occupancy
     from drivelab.workloads.workload import Workload
 
 PREFIX = "sim:"
@@ -109,6 +113,9 @@ class SimulatedDrive(ClosedOnExit):
         #: The state before the first request; a hard disk has none.
         self.condition: str | None = self.preset.get("condition")
         self._most_workers: int | None = None
+        # The same drive, filled as scenarios say.
+        self._occupancy: Occupancy | None = None
+        self._occupied: dict[Occupancy, SimulatedDrive] = {}
 
     @classmethod
     def open(
@@ -156,8 +163,22 @@ class SimulatedDrive(ClosedOnExit):
         """Bring the drive into its condition, as the first run would."""
         self._core.prepare()
 
+    def _filled_for(self, workload: Workload) -> SimulatedDrive:
+        """Return the drive as a scenario wants it filled; itself if the preset decides."""
+        wanted = workload.occupancy if isinstance(workload, Scenario) else None
+        if wanted in (None, self._occupancy):
+            return self
+        if wanted not in self._occupied:
+            filled = copy.copy(self)
+            filled._core = self._core.filled(*wanted)
+            filled.preset = json.loads(filled._core.resolved_json())
+            filled._occupancy, filled._most_workers = wanted, None
+            self._occupied[wanted] = filled
+        return self._occupied[wanted]
+
     def check(self, workload: Workload) -> None:
         """Raise if the drive cannot answer for `workload`."""
+        self._filled_for(workload)
         if isinstance(workload, Characteristics):
             workload.validate(self.capacity_bytes)
         if isinstance(workload, Trace):
@@ -206,6 +227,12 @@ class SimulatedDrive(ClosedOnExit):
         """
         for _, workload in work:
             self.check(workload)
+        for drive, alike in groupby(work, key=lambda each: self._filled_for(each[1])):
+            yield from drive._measured(list(alike), plan, range_bytes)
+
+    def _measured(
+        self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan, range_bytes: int | None
+    ) -> Iterator[Measurement]:
         asked, by_stream = [], []
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
@@ -284,19 +311,20 @@ class SimulatedDrive(ClosedOnExit):
         RunError
             If the run fails, or loses a request.
         """
-        self._workers(1)
+        drive = self._filled_for(workload)
+        drive._workers(1)
         if firmware is not None:
             # The native core reads the whole file, and would wait for a pipe.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
-            if self.source.own_firmware is None:
-                refuse_unknown_source(self.source.modelled_time, firmware)
-        state = self._state(from_state)
+            if drive.source.own_firmware is None:
+                refuse_unknown_source(drive.source.modelled_time, firmware)
+        state = drive._state(from_state)
         started = time.perf_counter()
         if firmware is None:
-            self.prepare()
+            drive.prepare()
         prepared = time.perf_counter()
         streams = streams_of(workload, content)
-        reported = self._core.simulate(
+        reported = drive._core.simulate(
             streams,
             asked_window(
                 workload,
@@ -314,15 +342,15 @@ class SimulatedDrive(ClosedOnExit):
         )
         log = reported.get("log", {"requests": None, "dropped": None, "parquet": None})
         asked = [each.described() for each in streams]
-        described = self._described(reported, asked)
+        described = drive._described(reported, asked)
         values = {
             "drive": self.name,
             "kind": self.kind,
             "condition": self.condition,
-            "occupancy": self._core.filled_words(),
+            "occupancy": drive._core.filled_words(),
             "from_state": None if from_state is None else str(from_state),
             "capacity_bytes": self.capacity_bytes,
-            "config_hash": self._core.config_hash,
+            "config_hash": drive._core.config_hash,
             "seed": seed,
             "requests": submitted_requests(reported),
             "loop_wall_seconds": reported["loop_wall_seconds"],
@@ -455,8 +483,9 @@ class SimulatedDrive(ClosedOnExit):
         most
             Limit on the entries; one more means that there are more.
         """
-        self._workers(1)
-        return self._core.record_span(
+        drive = self._filled_for(workload)
+        drive._workers(1)
+        return drive._core.record_span(
             streams_of(workload, content),
             asked_window(workload, warmup_requests=0, requests=None, duration_ns=to_ns),
             seed=seed,

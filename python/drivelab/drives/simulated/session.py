@@ -13,6 +13,7 @@ from drivelab.drives.simulated.asked import step_window
 from drivelab.drives.simulated.simulation import operations, stream_results
 from drivelab.errors import UsageError
 from drivelab.units import format_size
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.workload import ends_by_itself
 
@@ -92,6 +93,10 @@ class SimulatedSession(ClosedOnExit):
             raise UsageError(
                 f"the step goes to {end} bytes of {self.name}; allowed: at most "
                 f"{self.capacity_bytes}"
+            )
+        if isinstance(work, Scenario) and work.occupancy is not None:
+            raise UsageError(
+                "a step continues with what is on the drive; leave [occupancy] out of the scenario"
             )
         if not isinstance(work, Stimuli):
             return

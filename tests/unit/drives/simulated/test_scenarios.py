@@ -10,10 +10,13 @@ from graded_values import lines_without_source
 
 from drivelab._core import scenario_names, scenario_text
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.scenarios import read_scenario, text_of
 from drivelab.errors import UsageError
+from drivelab.firmware.requests import request_chunks
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import Part
 
 ROOT = Path(__file__).parents[4]
 GRADES = ("paper", "documentation", "trace", "recalled", "assumed")
@@ -129,3 +132,68 @@ def test_unknown_name_is_answered_with_near_ones_and_all(asked: str, said: str) 
         read_scenario(asked)
     assert said in str(caught.value)
     assert "web-server" in str(caught.value)
+
+
+SMALL = ROOT / "tests" / "small_drive.toml"
+READS = """
+requests = 2_000
+
+[[stream]]
+name = "reads"
+queue_depth = 4
+"""
+HALF = READS + "\n[occupancy]\nfilled = 0.5\n"
+
+
+def test_a_scenario_fills_the_drive_as_a_preset_does() -> None:
+    base = {"small": SMALL.read_text()}
+    text = 'name = "half"\nbase = "small"\n[occupancy]\nfilled = 0.5\n'
+    half = SimulatedDrive("sim:half", PresetSource("half", text, base))
+    drive = SimulatedDrive.open(f"sim:{SMALL}")
+    asked, said = (
+        one.simulate(Scenario(text)).values for one, text in ((drive, HALF), (half, READS))
+    )
+    for name in ("occupancy", "config_hash", "streams", "flash", "duration_ns"):
+        assert asked[name] == said[name], name
+    usual = drive.simulate(Scenario(READS)).values
+    assert usual["occupancy"] is None
+    # Half of the reads find nothing, and do not reach the flash.
+    share = asked["flash"]["page_reads"] / usual["flash"]["page_reads"]
+    assert 0.45 < share < 0.55
+
+
+def test_measurements_of_drives_filled_otherwise_keep_their_order() -> None:
+    plan = MeasurementPlan.of_kind("simulated", seed=3)
+    scenarios = [Scenario(READS), Scenario(HALF), Scenario(READS), Scenario(HALF)]
+    with SimulatedDrive.open(f"sim:{SMALL}") as drive:
+        found = list(drive.measure(list(enumerate(scenarios)), plan))
+        alone = [next(drive.measure([one], plan)) for one in enumerate(scenarios)]
+    assert [one.index for one in found] == [0, 1, 2, 3]
+    assert found == alone
+    # The link is the limit, but a read that finds nothing takes a third of the time.
+    ends = [one.read.latency_ns_min for one in found if one.read is not None]
+    assert ends[1] < 0.5 * ends[0]
+
+
+def test_a_drive_without_data_or_with_other_work_refuses_an_occupancy() -> None:
+    scenario = Scenario(HALF)
+    with (
+        SimulatedDrive.open("sim:x25m-fob") as fresh,
+        pytest.raises(UsageError, match="x25m-fob is fresh and no page holds data; choose"),
+    ):
+        fresh.check(scenario)
+    with (
+        SimulatedDrive.open(f"sim:{SMALL}").session() as session,
+        pytest.raises(UsageError, match="a step continues with what is on the drive"),
+    ):
+        session.check(scenario)
+    with pytest.raises(UsageError, match="about the whole drive"):
+        Part("a", scenario, 1 << 20)
+    with pytest.raises(UsageError, match="says nothing about what is on the drive"):
+        request_chunks(scenario)
+
+
+def test_a_disk_takes_as_long_whatever_is_on_it() -> None:
+    with SimulatedDrive.open("sim:sas-15k") as disk:
+        full, half = (disk.simulate(Scenario(text)).values for text in (READS, HALF))
+    assert full["streams"] == half["streams"]
