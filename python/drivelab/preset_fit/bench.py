@@ -184,6 +184,10 @@ class Bench:
         asked = np.concatenate([asked, len(every) + asked])
         return self._above(_parts(found), asked)
 
+    def left_in_full(self, logarithms: FloatArray) -> FloatArray:
+        """Return the weighted residuals of full simulations."""
+        return self._above(_parts(self.whole(logarithms, self.observed))) - self._beyond
+
     def correct(self, logarithms: FloatArray) -> None:
         """From now on, correct brief simulations by the full ones of this candidate."""
         self._correct(logarithms, self.whole(logarithms, self.observed))
