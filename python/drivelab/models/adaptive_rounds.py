@@ -24,11 +24,18 @@ from drivelab.models.adaptive import ExpectedError, Judge, Judged
 from drivelab.models.features import workload_table
 from drivelab.models.goal import FEWEST_FOR_ERROR, FEWEST_MEASUREMENTS, EndedBy, Goal
 from drivelab.models.measured import fitted_and_checked
-from drivelab.models.probed import probed
+from drivelab.models.probed import may_map_blocks, probed
 from drivelab.workloads.adaptive import START
 from drivelab.workloads.calibration import calibration_count
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import FITTED, PartName, Parts
-from drivelab.workloads.probes import FILL_SECONDS, Fill, first_probes, page_probes
+from drivelab.workloads.probes import (
+    FILL_SECONDS,
+    Fill,
+    first_probes,
+    page_probes,
+    rewritten_places,
+)
 
 # A round adds this share of the existing measurements, and at least this many.
 _GROWTH: Final = 5
@@ -195,22 +202,28 @@ class AdaptiveRounds:
             return None
         asked = [one for one in measured.asked if one.part == "probes"]
         places = {workload.key(): place for place, workload in enumerate(pool)}
+        if len(asked) > 1:
+            return None
         if not asked:
             if not self._has_room(measured, _PROBES, _PROBES_OF_BUDGET):
                 return None
             wanted = first_probes()
-        elif len(asked) == 1:
-            found = [
-                one
-                for one in measured.measurements
-                if measured.parts.part_of(one.index) == "probes"
-            ]
-            page = probed(found).page_bytes
-            wanted = [] if page is None else page_probes(page)
         else:
-            return None
+            wanted = self._further_probes(measured)
         probes = tuple(places[each.key()] for each in wanted if each.key() in places)
         return Asked("probes", probes) if probes else None
+
+    def _further_probes(self, measured: Measured) -> list[Characteristics]:
+        """Return the probes that depend on the results of the first ones."""
+        found = [
+            one for one in measured.measurements if measured.parts.part_of(one.index) == "probes"
+        ]
+        page = probed(found).page_bytes
+        wanted = [] if page is None else page_probes(page)
+        # A drive that collects garbage writes slowly anywhere, too.
+        if self._plan.writes == BURST and may_map_blocks(found):
+            wanted += rewritten_places(self._pool["probes"]).values()
+        return wanted
 
     def _fills(self, measured: Measured) -> list[Asked]:
         """Return what shows how much the drive takes before it slows down, if that is missing.

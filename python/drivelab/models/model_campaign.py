@@ -202,7 +202,7 @@ def adaptive_pool(
         name: [whole.workloads[index] for index in whole.parts.range(name)] for name in names
     }
     pool["sweeps"] = curves.workloads
-    probes = [each for each in every_probe() if accepts(each)]
+    probes = [each for each in every_probe(drive.capacity_bytes) if accepts(each)]
     fills = [one.workload for one in fills_of(drive)]
     return pools, {**pool, "chosen": pool["training"], "probes": probes, "fills": fills}
 

@@ -14,6 +14,7 @@ from drivelab.models.lone_writes import KEY, lone_writes
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.models.probed import BUFFER_BYTES, probes_of
+from drivelab.models.rewrites import REWRITES, rewrites_ns
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.parts import Parts
 
@@ -43,6 +44,7 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
             **header,
             KEY: lone_writes(measurements),
             BUFFER_BYTES: None if probed is None else probed.buffer_bytes,
+            REWRITES: rewrites_ns(measurements),
         },
     )
     return model, measurements

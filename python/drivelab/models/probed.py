@@ -7,6 +7,7 @@ What is found, and how:
 - **parallel units**: whole pages written at a stride of n pages reach ``units / gcd(n, units)``
   of the units, and the rates show which number of units fits;
 - **alignment**: pages written across the borders of pages;
+- **log blocks**: places that are written in turn, faster than more of them;
 - **merging**: small writes in order that are faster than their pages would be;
 - **buffer**: a write that is acknowledged sooner than a unit could write it;
 - **size of the buffer**: what the first writes took beyond the rate that lasts;
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.drives.measurement import Measurement
+from drivelab.models.rewrites import fast_places
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.probes import (
@@ -53,6 +55,10 @@ _ARM_GAIN: Final = 6.0
 _EQUAL: Final = 0.8
 _CLEAR: Final = 1.5
 _TELLING: Final = 1.2
+# Writes of whole pages of nearly any drive, and how many times as fast they are in order where a
+# drive merges blocks for random ones.
+_WHOLE: Final = 16 * 1024
+_MERGES: Final = 5.0
 # Twice the page takes twice the time, less what the link takes.
 _TWICE: Final = 0.72
 _MOST_UNITS: Final = 256
@@ -88,6 +94,8 @@ class Probed:
         Whether small sequential writes share pages.
     in_order_gain
         How many times as fast sequential writes of a page are as random ones.
+    fast_places
+        Places that are written fast in turn, where writes to more of them are far slower.
     is_buffered
         Whether writes are acknowledged before they are on the medium.
     buffer_bytes
@@ -108,6 +116,7 @@ class Probed:
     unaligned_ratio: float | None = None
     merges: bool | None = None
     in_order_gain: float | None = None
+    fast_places: int | None = None
     is_buffered: bool | None = None
     buffer_bytes: int | None = None
     slows_after_bytes: int | None = None
@@ -152,6 +161,11 @@ class Probed:
             found.append(
                 f"sequential writes are {self.in_order_gain:.0f} times as fast as random ones"
             )
+        if self.fast_places is not None:
+            found.append(
+                f"only {self.fast_places} places can be overwritten in turn without a block being "
+                "merged for every write"
+            )
         if self.buffer_bytes is not None:
             found.append(f"a buffer takes about {_about(self.buffer_bytes)} of writes")
         elif self.is_buffered:
@@ -183,6 +197,17 @@ def find_page(rates: Rates) -> int | None:
     if page not in PAGES or beyond is None or beyond > _TWICE * (sizes[page] or 0.0):
         return None
     return page
+
+
+def may_map_blocks(measurements: Sequence[Measurement]) -> bool:
+    """Return whether random writes are so slow that the drive may merge blocks for them."""
+    rates = rates_of(measurements)
+    in_order, at_random = (
+        rates.get(each.key()) for each in (write_in_order(_WHOLE), random_write(_WHOLE))
+    )
+    if probed(measurements).has_arm or not in_order or not at_random:
+        return False
+    return in_order >= _MERGES * at_random
 
 
 def probes_of(measurements: Sequence[Measurement], parts: Parts) -> Probed | None:
@@ -230,6 +255,7 @@ def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = (
         unaligned_ratio=unaligned,
         merges=None if page is None else _merges(rates, page),
         in_order_gain=None if not in_order or not at_random else in_order / at_random,
+        fast_places=fast_places(measurements),
         is_buffered=_is_buffered(rates, units, at_random),
         buffer_bytes=buffer_bytes,
         **slow_down,

@@ -34,6 +34,7 @@ from drivelab.models.features import workload_table
 from drivelab.models.kriging_surface import KrigingSurface
 from drivelab.models.lone_writes import KEY, read_lone_writes
 from drivelab.models.probed import BUFFER_BYTES
+from drivelab.models.rewrites import REWRITES, log_blocks, read_rewrites
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
 if TYPE_CHECKING:
@@ -239,14 +240,22 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
             f"(median; allowed: {100 * MOST_UNEXPLAINED:.0f} %), as of disks, whose times depend "
             "on how far the arm moves: replay the trace with `drivelab measure --trace` instead"
         )
-    if found[0].layout.log_blocks > 0:
+    return _with_log_blocks(found[0], model) if found[0].layout.log_blocks > 0 else found[0]
+
+
+def _with_log_blocks(queueing: Queueing, model: PerformanceModel) -> Queueing:
+    """Return the queueing model with as many log blocks as the probes show."""
+    layout = queueing.layout
+    latencies = read_rewrites(model.provenance.get(REWRITES))
+    number = log_blocks(layout, _capacity_of(model), latencies)
+    if number is None:
         raise CannotAnswerError(
             "the queueing model explains this drive best as one that maps whole blocks. Which "
-            "blocks a trace writes again decides how often they are merged, and workloads that "
-            "write anywhere do not show that: replay the trace with `drivelab measure --trace` "
-            "instead"
+            "blocks a trace writes again decides how often they are merged, and the run's probes "
+            "do not show how many can be written in turn: measure the drive again with "
+            "`drivelab model`, or replay the trace with `drivelab measure --trace`"
         )
-    return found[0]
+    return dataclasses.replace(queueing, layout=dataclasses.replace(layout, log_blocks=number))
 
 
 def _with_buffer(layout: Layout, buffer_bytes: object) -> Layout:
@@ -259,11 +268,16 @@ def _with_buffer(layout: Layout, buffer_bytes: object) -> Layout:
     )
 
 
-def _capacity(model: PerformanceModel, trace: Trace, word: Callable[[str], str]) -> int:
+def _capacity_of(model: PerformanceModel) -> int:
     drive = model.provenance.get("drive")
     capacity = drive.get("capacity_bytes") if isinstance(drive, dict) else None
-    if not isinstance(capacity, int):
+    if not isinstance(capacity, int) or capacity <= 0:
         raise CannotAnswerError("the model does not say how large its drive is")
+    return capacity
+
+
+def _capacity(model: PerformanceModel, trace: Trace, word: Callable[[str], str]) -> int:
+    capacity = _capacity_of(model)
     end = trace.footprint_bytes
     if end is not None and end > capacity:
         fit = word("fit")

@@ -5,6 +5,9 @@ whole pages in order with gaps, so that the requests in flight go to every secon
 page. If pages are distributed over parallel units in turn, a step of n pages reaches only every
 gcd(n, units)-th unit.
 
+If random writes are much slower than sequential ones, the drive may map whole blocks. Writes to a
+few places in turn then show how many blocks it can overwrite without merging one for every write.
+
 Fills count from the first request, without a warm-up. A write buffer, and behind it a region of
 fast cells or of erased blocks, accepts writes quickly until it is full. Two short fills show the
 buffer, a long one the region.
@@ -13,9 +16,12 @@ buffer, a long one the region.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.workloads.characteristics import Characteristics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _KIB: Final = 1024
 #: Sizes of writes to compare.
@@ -31,6 +37,10 @@ DEPTH: Final = 32
 _SMALL: Final = 4 * _KIB
 #: A fill ends after this time if it has not sent all its requests.
 FILL_SECONDS: Final = 60.0
+#: About so many places, from end to end of the drive, are written in turn.
+PLACES: Final = (2, 4, 8, 16, 32)
+# Places are a multiple of this apart: in blocks of their own, and mostly on the same unit.
+_APART: Final = 64 << 20
 _IN_ORDER_SIZES: Final = tuple(size * _KIB for size in (1, 4, 16))
 
 
@@ -73,6 +83,28 @@ def page_probes(page_bytes: int) -> list[Characteristics]:
     ]
 
 
+def rewrites(capacity_bytes: int) -> list[Characteristics]:
+    """Return writes to a few places of a drive in turn, the fewest places first."""
+    steps = [-(-capacity_bytes // (places * _APART)) * _APART for places in PLACES]
+    return [
+        Characteristics(write_ratio=1.0, write_random=0.0, write_stride=step - _SMALL)
+        for step in dict.fromkeys(steps)
+        if step < capacity_bytes
+    ]
+
+
+def rewritten_places(asked: Sequence[Characteristics]) -> dict[int, Characteristics]:
+    """Return those of `rewrites` that are among these, by the number of their places."""
+    by_step = {
+        one.write_stride + _SMALL: one
+        for one in asked
+        if one.write_ratio == 1 and (one.queue_depth, one.write_size) == (1, _SMALL)
+        if one.write_random == 0 and one.write_stride and not (one.write_stride + _SMALL) % _APART
+    }
+    # Two places are half the drive apart.
+    return {round(2 * max(by_step) / step): by_step[step] for step in sorted(by_step, reverse=True)}
+
+
 @dataclass(frozen=True)
 class Fill:
     """Writes that count from the first one.
@@ -98,7 +130,8 @@ FILLS: Final = (
 )
 
 
-def every_probe() -> list[Characteristics]:
-    """Return all probes that may be used, without repetitions."""
+def every_probe(capacity_bytes: int) -> list[Characteristics]:
+    """Return all probes of a drive that may be used, without repetitions."""
     found = [*first_probes(), *(each for page in PAGES for each in page_probes(page))]
+    found += rewrites(capacity_bytes)
     return [each.without_ineffective() for each in dict.fromkeys(found)]

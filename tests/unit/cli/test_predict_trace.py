@@ -253,6 +253,18 @@ def test_a_drive_that_merges_blocks_is_refused(capsys, here: Path, monkeypatch) 
     said = refused(capsys, "merging.json", "--trace", "mixed.spc")
     assert "maps whole blocks" in said
     assert "measure --trace" in said
+    # Probes that show how many blocks can be written in turn make it possible.
+    layouts = []
+
+    def found(layout, capacity_bytes, latencies):
+        layouts.append((layout.log_blocks, capacity_bytes, latencies))
+        return 8
+
+    monkeypatch.setattr(trace_forecast, "log_blocks", found)
+    merging["provenance"]["rewrites_ns"] = {"67108864": 5e6, "134217728": 4e5}
+    (here / "merging.json").write_bytes(sealed_json(merging))
+    asked(capsys, "predict", "merging.json", "--trace", "mixed.spc", "--window", "1s")
+    assert layouts == [(4, 1 << 31, {67108864: 5e6, 134217728: 4e5})]
 
 
 @pytest.mark.usefixtures("here")

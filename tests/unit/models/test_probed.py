@@ -105,7 +105,7 @@ def test_where_the_host_is_slower_than_the_units_there_is_no_page() -> None:
 
 
 def test_what_the_rates_do_not_say_is_unknown() -> None:
-    alike = [answer(index, one, PLAN) for index, one in enumerate(every_probe())]
+    alike = [answer(index, one, PLAN) for index, one in enumerate(every_probe(32 << 30))]
     alike = [dataclasses.replace(one, duration_ns=10**9) for one in alike]
     found = probed(alike)
     assert (found.page_bytes, found.parallel_units, found.merges) == (None, None, None)
@@ -122,9 +122,9 @@ def test_a_run_without_probes_says_nothing() -> None:
 def test_there_are_two_dozen_at_most_and_each_is_asked_once() -> None:
     assert len(first_probes()) == 13
     assert all(len(page_probes(page)) <= 11 for page in (1024, 4096, 16384))
-    keys = [one.key() for one in every_probe()]
+    keys = [one.key() for one in every_probe(32 << 30)]
     assert len(set(keys)) == len(keys)
-    assert all(one.queue_depth in (1, DEPTH, 64) for one in every_probe())
+    assert all(one.queue_depth in (1, DEPTH, 64) for one in every_probe(32 << 30))
 
 
 @pytest.mark.parametrize(
