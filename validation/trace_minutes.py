@@ -55,8 +55,11 @@ _BETTER: Final = 0.8
 # first two, and the first two thirds do not show how these drives write.
 _NOT_BETTER: Final = frozenset({("sim:array-x25m", _DTRS), ("sim:samsung-slc-32gb", _DTRS)})
 
-_SERVED: Final = (*("sim:x25m", "sim:array-x25m", "sim:enterprise-tlc-pcie4", "sim:consumer-qlc"),)
-_REFUSED: Final = ("sim:spinpoint-m7", "sim:samsung-slc-32gb")
+_SERVED: Final = (
+    *("sim:x25m", "sim:array-x25m", "sim:samsung-slc-32gb"),
+    *("sim:enterprise-tlc-pcie4", "sim:consumer-qlc"),
+)
+_REFUSED: Final = ("sim:spinpoint-m7",)
 _MEASUREMENTS, _CHECK = 300, 1000
 # Limits for the medians over minutes of forecasts: latency, and requests of saturated minutes.
 _LATENCY, _THROUGHPUT = 0.15, 0.10
@@ -220,12 +223,14 @@ def _tell_served(
             section.claim(
                 f"{drive}, {_TRACES[name]}: latency within {100 * _LATENCY:.0f} % at the median",
                 holds=one.latency_median <= _LATENCY,
+                target=True,
             )
             if fast.saturated >= _FEWEST_SATURATED:
                 section.claim(
                     f"{drive}, {_TRACES[name]}: throughput of saturated windows within "
                     f"{100 * _THROUGHPUT:.0f} % at the median",
                     holds=fast.throughput <= _THROUGHPUT,
+                    target=True,
                 )
             if one.latency_mean > elsewhere / 2:
                 missed.add((drive, name))

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from drivelab.drives.simulated.asked import burst_requests
 from drivelab.errors import UsageError
 from drivelab.preset_fit.candidate import Base, Behaviour, brief
-from drivelab.preset_fit.parameters import BLOCKS, fitted_values
+from drivelab.preset_fit.parameters import BLOCKS, CAPACITY, fitted_values
 from drivelab.preset_fit.simulator import Simulators
 
 if TYPE_CHECKING:
@@ -184,10 +185,6 @@ class Bench:
         asked = np.concatenate([asked, len(every) + asked])
         return self._above(_parts(found), asked)
 
-    def left_in_full(self, logarithms: FloatArray) -> FloatArray:
-        """Return the weighted residuals of full simulations."""
-        return self._above(_parts(self.whole(logarithms, self.observed))) - self._beyond
-
     def correct(self, logarithms: FloatArray) -> None:
         """From now on, correct brief simulations by the full ones of this candidate."""
         self._correct(logarithms, self.whole(logarithms, self.observed))
@@ -241,7 +238,7 @@ class Bench:
             if times <= 1 or now is self.plan:
                 continue
             wanted = times * (now.requests or 0)
-            enough = [one for one in self._shorter(place) if one >= wanted]
+            enough = [one for one in self._brief(place) if one >= wanted]
             self._plans[place] = brief(self.plan, enough[0]) if enough else self.plan
 
     def slopes(self, logarithms: FloatArray, here: FloatArray, step: float) -> FloatArray:
@@ -282,13 +279,11 @@ class Bench:
         # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
 
-    def _shorter(self, place: int) -> list[int]:
-        """Return the numbers of requests of brief simulations shorter than the measurement.
-
-        A longer one would run past the end of a burst.
-        """
-        whole = self.observed.measurements[place].requests
-        return [one for one in BRIEF_REQUESTS if one < whole]
+    def _brief(self, place: int) -> list[int]:
+        """Return the numbers of requests of brief simulations that end before the burst does."""
+        workload = self.observed.workloads[place]
+        most = burst_requests(workload, self.plan, self.base.values[CAPACITY])
+        return [one for one in BRIEF_REQUESTS if most is None or one + one // 2 <= most]
 
     def _first_plans(self) -> list[MeasurementPlan]:
         nothing = np.zeros(len(self.parameters))
@@ -318,11 +313,11 @@ class Bench:
         squares: FloatArray = np.zeros(len(workloads))
         for requests in BRIEF_REQUESTS:
             plan = brief(self.plan, requests)
-            # The others have longer plans, or so short measurements that only these will do.
+            # The others have longer plans, or bursts that end sooner.
             tried = [
                 place
                 for place in left
-                if requests >= _requests(before, place) and requests in self._shorter(place)
+                if requests >= _requests(before, place) and requests in self._brief(place)
             ]
             if not tried:
                 continue
@@ -331,15 +326,13 @@ class Bench:
             both = np.concatenate([tried, len(workloads) + np.array(tried)]).astype(int)
             off = self._weights[both] * np.abs(np.expm1(short - whole[both]))
             off = np.nan_to_num(off).reshape(2, -1).max(axis=0)
-            squares[tried] = off**2
+            squares[tried] = np.minimum(off, _ABOUT) ** 2
             enough = {
                 place for place, far in zip(tried, off.tolist(), strict=True) if far <= _ABOUT
             }
             for place in enough:
                 plans[place] = plan
             left = [place for place in left if place not in enough]
-        # Full simulations are off by nothing.
-        squares[left] = 0
         self.roughness = float(np.sqrt(squares.mean()))
         return plans
 

@@ -5,8 +5,7 @@ Its steps work on logarithms of factors::
     screening       keeps values without effect
     least squares   descends by derivatives from the base preset
     CMA-ES          finds another minimum if that is not close enough (Hansen 2016)
-    corrections     simulates longer where brief simulations are off, and adds what is left, twice;
-                    if that is not close enough now, CMA-ES and corrections from there
+    corrections     simulates longer where brief simulations are off, and adds what is left, twice
     lines           fits lines to candidates around the minimum, because the loss is rough; the
                     last ones with longer simulations of what varies
 
@@ -123,31 +122,17 @@ def search_on(
     say
         Receives a description of the current step.
     """
-    count = len(bench.active)
-    is_near = how_far(bench.left(here)) <= near_enough(bench, _NEAR_ENOUGH)
-    if generations and not is_near:
+    if generations and how_far(bench.left(here)) > near_enough(bench, _NEAR_ENOUGH):
         other = descend(bench, _scattered(bench, here, generations, seed, say), say)
         here = min(here, other, key=lambda one: _loss(bench, one))
-    here = _corrected(bench, here, say)
-    if generations and is_near and how_far(bench.left(here)) > _NEAR_ENOUGH:
-        # The first brief simulations were too rough to show this.
-        other = descend(bench, _scattered(bench, here, generations, seed, say), say)
-        other = _corrected(bench, other, say)
-        here = min(here, other, key=lambda one: loss_of(bench.left_in_full(one), one))
-        bench.correct(here)
-    bench.expect(for_lines(count), FOR_AN_INTERVAL * count)
-    say("lines around the minimum")
-    return _smoothed(bench, here, seed)
-
-
-def _corrected(bench: Bench, here: FloatArray, say: Callable[[str], None]) -> FloatArray:
-    """Descend further, with brief simulations corrected by full ones."""
     count = len(bench.active)
     for number, look in enumerate(_LOOKS):
         bench.expect(count + STEPS, after_search(count) - (number + 1) * (count + STEPS))
         bench.lengthen(here)
         here = descend(bench, here, say, look=look)
-    return here
+    bench.expect(for_lines(count), FOR_AN_INTERVAL * count)
+    say("lines around the minimum")
+    return _smoothed(bench, here, seed)
 
 
 def near_enough(bench: Bench, least: float) -> float:

@@ -88,8 +88,9 @@ def test_latencies_that_vary_are_simulated_longer_and_weigh_less(bench: Bench) -
     assert bench.left(nothing + 0.2) == pytest.approx(before)
 
 
-def test_a_brief_simulation_is_never_longer_than_a_measurement() -> None:
-    plan = replace(PLAN, warmup_requests=500, requests=1_000, half_width_ratio=None)
+def test_a_brief_simulation_ends_before_the_burst_does() -> None:
+    # A thousand writes of 4 KiB.
+    plan = replace(PLAN, burst_ratio=1_000 * 4096 / 80e9)
     with closing(bench_with(plan)) as bench:
         bench.lengthen_varying(np.array([0.0, 0.0, 0.03, 0.0]))
         # The writes have become a full simulation: a correction there changes nothing elsewhere.

@@ -62,13 +62,13 @@ def planned_window(
         return (warmup, warmup_ns, _first(requests, plan.requests), duration_ns, None, 0)
     least = plan.requests if requests is None else min(requests, plan.requests or 1)
     most = plan.max_requests if requests is None else min(requests, plan.max_requests)
-    burst = _burst_requests(workload, plan, capacity_bytes)
+    burst = burst_requests(workload, plan, capacity_bytes)
     if burst is not None:
         most = max(least or 1, min(most, burst - warmup))
     return (warmup, warmup_ns, least, duration_ns, ratio, most)
 
 
-def _burst_requests(workload: Workload, plan: MeasurementPlan, capacity_bytes: int) -> int | None:
+def burst_requests(workload: Workload, plan: MeasurementPlan, capacity_bytes: int) -> int | None:
     """Return after how many requests the burst of a workload ends by the plan, if it does."""
     ratio = plan.burst_ratio
     if ratio is None or plan.writes != BURST or not isinstance(workload, Characteristics):
