@@ -22,6 +22,7 @@ from drivelab.models.goal import Goal
 from drivelab.models.model_campaign import run_model_campaign
 from drivelab.models.trace_forecast import asked_queueing, forecast_trace
 from drivelab.traces.characterization import characterize
+from drivelab.units import format_size
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.recorded import RecordedFiles
 from drivelab.workloads.trace import Trace
@@ -242,6 +243,14 @@ def _tell_served(
         ),
         rows,
     )
+    for drive in _SERVED:
+        layout = asked_queueing(models[drive]).layout
+        if layout.log_blocks:
+            section.say(
+                f"`{drive}`, which maps whole blocks, is modelled as {layout.units} units with "
+                f"pages of {format_size(layout.page_bytes)}. Each has {layout.log_blocks} log "
+                f"blocks of {layout.block_pages} pages, as the probes show."
+            )
     section.claim(
         f"at most half the mean error of a model that learned elsewhere on "
         f"{len(rows) - len(_NOT_HALF)} of {len(rows)}",
