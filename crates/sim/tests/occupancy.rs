@@ -6,6 +6,7 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 
 use crate::counted::flash;
+use crate::scenario;
 use crate::small_drive::{PAGE, closed, config, drive, read, refused, run};
 
 /// Of the 1,536 pages of the small drive.
@@ -180,4 +181,25 @@ fn a_drive_that_cannot_be_filled_so_says_why() {
     let zoned = DriveConfig::Ssd(Box::new(config(&[zones])));
     let refused = zoned.with_occupancy(PART).unwrap_err();
     assert!(refused.contains("occupancy.order on"), "{refused}");
+}
+
+#[test]
+fn a_scenario_may_say_which_pages_hold_data() {
+    let one = scenario::stream("queue_depth = 1");
+    assert_eq!(scenario::read(&one).unwrap().occupancy, None);
+    let said = |lines: &str| {
+        scenario::read(&format!("{one}[occupancy]\n{lines}"))
+            .unwrap()
+            .occupancy
+    };
+    assert_eq!(said(""), Some(Occupancy::USUAL));
+    let part = Occupancy {
+        filled: 0.75,
+        order: FillOrder::Random,
+        steady: true,
+    };
+    assert_eq!(
+        said("filled = 0.75\norder = \"random\"\nsteady = true"),
+        Some(part)
+    );
 }

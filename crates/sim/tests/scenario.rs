@@ -4,7 +4,6 @@
 use drivelab_request::{CommandKind, Nanos, WindowPlan};
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::host::{Plan, SimError};
-use drivelab_sim::preset::{FillOrder, Occupancy};
 use drivelab_sim::scenario::{self, Scenario};
 use drivelab_workload::{Arrivals, Key, Requests, Source, WriteMode};
 
@@ -53,27 +52,6 @@ pub fn read(text: &str) -> Result<Scenario, String> {
 /// When counting begins and ends.
 fn window(scenario: &Scenario) -> Result<WindowPlan, SimError> {
     window_of(&scenario.streams, scenario.window())
-}
-
-#[test]
-fn a_scenario_may_say_which_pages_hold_data() {
-    let one = stream("queue_depth = 1");
-    assert_eq!(read(&one).unwrap().occupancy, None);
-    let said = |lines: &str| {
-        read(&format!("{one}[occupancy]\n{lines}"))
-            .unwrap()
-            .occupancy
-    };
-    assert_eq!(said(""), Some(Occupancy::USUAL));
-    let part = Occupancy {
-        filled: 0.75,
-        order: FillOrder::Random,
-        steady: true,
-    };
-    assert_eq!(
-        said("filled = 0.75\norder = \"random\"\nsteady = true"),
-        Some(part)
-    );
 }
 
 /// A scenario of one stream with these lines.
