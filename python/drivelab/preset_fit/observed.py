@@ -84,7 +84,7 @@ class Run:
     page_bytes, units
         Size of pages, and number of units over which they are distributed, if probes found them.
     capacity_bytes
-        Capacity of the measured drive.
+        Capacity of the measured drive; None if a file was measured, which is a part of a drive.
     has_arm
         Whether probes found the arm of a disk; None if unknown.
     """
@@ -123,7 +123,8 @@ def read_run(path: Path) -> Run:
         measurements = stored_measurements(store)
     plan = _plan_of(header["plan"])
     drive = header["drive"]
-    kind = (drive["identity"].get("preset") or {}).get("kind")
+    identity = drive["identity"]
+    kind = (identity.get("preset") or {}).get("kind")
     if kind in ("raid0", "raid"):
         raise UsageError(
             f"{path} measured an array, {drive['name']}, and only single drives are fitted: fit a "
@@ -150,7 +151,7 @@ def read_run(path: Path) -> Run:
         Observed.of(fitted),
         Observed.of(held_out),
         kind,
-        capacity_bytes=drive.get("capacity_bytes"),
+        capacity_bytes=None if identity.get("target") == "file" else drive.get("capacity_bytes"),
     )
 
 

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.header import stored_header
 from drivelab.cli import main as cli
 from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.preset_fit import observed
 from drivelab.preset_fit.observed import read_run
+from drivelab.store import RunStore
 from drivelab.workloads.design import parse_design
 
 NAMES = "seeks,mechanics.rotation_rpm"
@@ -54,6 +57,20 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
             drive, workloads, PLAN, folder / "run", design_name="sobol", progress=False
         ).close()
     return folder / "run"
+
+
+def test_a_file_does_not_say_how_large_its_drive_is(
+    measured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = read_run(measured)
+    assert whole.capacity_bytes == preset_values("sas-15k")["geometry.user_capacity_bytes"]
+
+    def of_file(store: RunStore) -> dict[str, Any]:
+        header = stored_header(store)
+        return {**header, "drive": {**header["drive"], "identity": {"target": "file"}}}
+
+    monkeypatch.setattr(observed, "stored_header", of_file)
+    assert read_run(measured).capacity_bytes is None
 
 
 def apart(measured: Path) -> float:
