@@ -91,18 +91,23 @@ def _values(section: Section, drives: Sequence[Found]) -> None:
             for base, value in missed
         )
         section.say(f"Determined, but off by more than a tenth: {listed}.")
+    section.claim(
+        "every value that the measurements determine, according to the fit, is within "
+        f"{100 * NEAR:.0f} % of the hidden one: {near} of {len(determined)} are",
+        holds=near == len(determined),
+        target=True,
+    )
     section.say(
-        f"Within a tenth are {near} of {len(determined)} determined values. Not all can be: a "
-        "value is determined if its upper end is less than four times its lower end. But a value "
-        "that is known within a tenth, according to its interval, must be."
+        "A value is determined if its upper end is less than four times its lower end, so its "
+        "interval may be wider than a tenth. A sharp value is known within a tenth, according to "
+        "its interval."
     )
     sharp = [value for _, value in determined if value.is_sharp]
     near = sum(value.is_near for value in sharp)
     section.claim(
-        f"every value that is known within {100 * NEAR:.0f} %, according to its interval, is "
-        f"within {100 * NEAR:.0f} % of the hidden one: {near} of {len(sharp)} are",
+        f"every sharp value is within {100 * NEAR:.0f} % of the hidden one: {near} of "
+        f"{len(sharp)} are",
         holds=near == len(sharp),
-        target=True,
     )
     held = sum(value.is_held for _, value in determined)
     section.claim(

@@ -197,10 +197,9 @@ def forecast_by_pilot(
         Capacity of the campaign's drive, if `drive` is a smaller one like it. Preparing the states
         of the drive takes longer in the same ratio.
     """
-    larger = (capacity_bytes or drive.capacity_bytes) / drive.capacity_bytes
-    if plan.burst_ratio is not None:
-        # As many bytes as on the campaign's drive.
-        plan = replace(plan, burst_ratio=min(1.0, larger * plan.burst_ratio))
+    planned_bytes = capacity_bytes or drive.capacity_bytes
+    larger = planned_bytes / drive.capacity_bytes
+    plan = plan.on_capacity(planned_bytes, drive.capacity_bytes)
     by_count = plan.half_width_ratio is None and plan.seconds is None
     shares = _shares_by_size(workloads, _PILOT_OF_COUNTS if by_count else _PILOT)
     pilot = [(share[len(share) // 2], workloads[share[len(share) // 2]]) for share in shares]

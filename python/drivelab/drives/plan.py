@@ -217,6 +217,21 @@ class MeasurementPlan:
             **writes,
         }
 
+    def on_capacity(self, planned_bytes: int, capacity_bytes: int) -> MeasurementPlan:
+        """Return the plan for a drive of another capacity, with bursts of as many bytes.
+
+        Parameters
+        ----------
+        planned_bytes
+            Capacity of the drive that it was made for.
+        capacity_bytes
+            Capacity of the other drive.
+        """
+        if self.burst_ratio is None:
+            return self
+        larger = planned_bytes / capacity_bytes
+        return replace(self, burst_ratio=min(1.0, larger * self.burst_ratio))
+
     @classmethod
     def from_json(cls, data: object) -> MeasurementPlan:
         """Read what `to_json` wrote; anything else is a `UsageError`."""

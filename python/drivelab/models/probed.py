@@ -162,10 +162,7 @@ class Probed:
                 f"sequential writes are {self.in_order_gain:.0f} times as fast as random ones"
             )
         if self.fast_places is not None:
-            found.append(
-                f"only {self.fast_places} places can be overwritten in turn without a block being "
-                "merged for every write"
-            )
+            found.append(f"only {self.fast_places} places are overwritten fast in turn")
         if self.buffer_bytes is not None:
             found.append(f"a buffer takes about {_about(self.buffer_bytes)} of writes")
         elif self.is_buffered:

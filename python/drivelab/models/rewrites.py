@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from drivelab.drives.measurement import Measurement
     from drivelab.models.queueing import Layout
+    from drivelab.workloads.characteristics import Characteristics
 
 #: Their key in a model's provenance.
 REWRITES: Final = "rewrites_ns"
@@ -48,20 +49,26 @@ def rewrites_ns(measurements: Sequence[Measurement]) -> dict[str, float]:
 
     The distance is text, as JSON needs it. Empty if none was measured.
     """
-    asked = rewritten_places([one.characteristics for one in measurements])
-    latencies = {one.characteristics.key(): one.latency_ns_mean for one in measurements}
-    return {str(one.write_stride + one.write_size): latencies[one.key()] for one in asked.values()}
+    return {
+        str(one.write_stride + one.write_size): latency
+        for one, latency in _by_places(measurements).values()
+    }
 
 
 def fast_places(measurements: Sequence[Measurement]) -> int | None:
     """Return the most places that are written fast in turn; None if more are not clearly slower."""
-    asked = rewritten_places([one.characteristics for one in measurements])
-    latencies = {one.characteristics.key(): one.latency_ns_mean for one in measurements}
-    found = [(places, latencies[one.key()]) for places, one in sorted(asked.items())]
+    found = [(places, latency) for places, (_, latency) in sorted(_by_places(measurements).items())]
     for (places, fast), (_, slow) in pairwise(found):
         if slow >= _CLEAR * fast:
             return places
     return None
+
+
+def _by_places(measurements: Sequence[Measurement]) -> dict[int, tuple[Characteristics, float]]:
+    """Return the writes to a few places and their mean latencies in ns, by number of places."""
+    latencies = {one.characteristics.key(): one.latency_ns_mean for one in measurements}
+    asked = rewritten_places([one.characteristics for one in measurements])
+    return {places: (one, latencies[one.key()]) for places, one in asked.items()}
 
 
 def read_rewrites(given: object) -> dict[int, float]:

@@ -252,8 +252,9 @@ def _with_log_blocks(queueing: Queueing, model: PerformanceModel) -> Queueing:
         raise CannotAnswerError(
             "the queueing model explains this drive best as one that maps whole blocks. Which "
             "blocks a trace writes again decides how often they are merged, and the run's probes "
-            "do not show how many can be written in turn: measure the drive again with "
-            "`drivelab model`, or replay the trace with `drivelab measure --trace`"
+            "do not show how many can be written in turn: replay the trace with `drivelab measure "
+            "--trace`, or, if the run is of an earlier version or of sustained writes, measure the "
+            "drive again with `drivelab model --writes burst`"
         )
     return dataclasses.replace(queueing, layout=dataclasses.replace(layout, log_blocks=number))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -102,10 +102,9 @@ class Run:
 
     def plan_on(self, capacity_bytes: int) -> MeasurementPlan:
         """Return the plan for a drive of another capacity, with bursts of as many bytes."""
-        if self.plan.burst_ratio is None or self.capacity_bytes is None:
+        if self.capacity_bytes is None:
             return self.plan
-        larger = self.capacity_bytes / capacity_bytes
-        return replace(self.plan, burst_ratio=min(1.0, larger * self.plan.burst_ratio))
+        return self.plan.on_capacity(self.capacity_bytes, capacity_bytes)
 
 
 def read_run(path: Path) -> Run:
