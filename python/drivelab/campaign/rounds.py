@@ -37,7 +37,7 @@ from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.given import is_whole, shown
 from drivelab.workloads.parts import PART_NAMES, PartName, Parts
-from drivelab.workloads.probes import FILL_SECONDS
+from drivelab.workloads.probes import FILL_SECONDS, is_rewrites
 
 #: The workloads that a run may ask for, by part.
 Pool = Mapping[PartName, Sequence[Characteristics]]
@@ -180,8 +180,12 @@ def run_rounds(
         left_out=left_out,
         origin=start,
     )
-    # Fills are equal in all runs, and runs of older versions have none.
-    compared = {part: workloads for part, workloads in pool.items() if part != "fills"}
+    # These follow from the drive, and runs of older versions have none.
+    compared = {
+        part: [each for each in workloads if part != "probes" or not is_rewrites(each)]
+        for part, workloads in pool.items()
+        if part != "fills"
+    }
     header["design"]["pool"] = {part: len(workloads) for part, workloads in compared.items()}
     header["design"]["pool_sha256"] = workloads_digest(
         [each for workloads in compared.values() for each in workloads]

@@ -70,8 +70,10 @@ def probed_run(path: Path) -> Run:
 
     run = read_run(path)
     with RunStore.open(path) as store:
-        parts = Parts.from_json(stored_header(store)["design"]["parts"])
-        found = probes_of(stored_measurements(store), parts)
+        header = stored_header(store)
+        parts = Parts.from_json(header["design"]["parts"])
+        capacity_bytes = header["drive"].get("capacity_bytes")
+        found = probes_of(stored_measurements(store), parts, capacity_bytes)
     if found is None:
         return run
     return replace(

@@ -33,8 +33,8 @@ from drivelab.workloads.probes import (
     FILL_SECONDS,
     Fill,
     first_probes,
+    is_rewrites,
     page_probes,
-    rewritten_places,
 )
 
 # A round adds this share of the existing measurements, and at least this many.
@@ -47,7 +47,7 @@ _LOOKED_AT: Final = 1_500
 _REFERENCES: Final = 500
 # Curves may take this share of a budget.
 _SWEEPS_OF_BUDGET: Final = 4
-# So may probes, of which there are about this many.
+# So may probes, of which there are this many, and five more if random writes are slow.
 _PROBES_OF_BUDGET: Final = 8
 _PROBES: Final = 24
 # And so may fills, if each takes as long as it may.
@@ -222,7 +222,7 @@ class AdaptiveRounds:
         wanted = [] if page is None else page_probes(page)
         # A drive that collects garbage writes slowly anywhere, too.
         if self._plan.writes == BURST and may_map_blocks(found):
-            wanted += rewritten_places(self._pool["probes"]).values()
+            wanted += filter(is_rewrites, self._pool["probes"])
         return wanted
 
     def _fills(self, measured: Measured) -> list[Asked]:

@@ -14,7 +14,7 @@ USUAL_MEASUREMENTS: Final = 300
 MOST_UNLESS_ASKED: Final = 1_200
 #: With fewer there is no model to choose by.
 FEWEST_MEASUREMENTS: Final = 10
-#: A run that is to have fewer measurements for its models is not worth two dozen probes.
+#: A run that is to have fewer measurements for its models is not worth 24 probes.
 FEWEST_WITH_PROBES: Final = 100
 #: Kriging takes no more.
 MOST_MEASUREMENTS: Final = 5_000

@@ -35,7 +35,7 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
     header = stored_header(store)
     measurements = stored_measurements(store)
     parts = Parts.from_json(header["design"]["parts"])
-    probed = probes_of(measurements, parts)
+    probed = probes_of(measurements, parts, header["drive"].get("capacity_bytes"))
     model = PerformanceModel.fit(
         measurements,
         parts=parts,

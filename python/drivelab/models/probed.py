@@ -207,17 +207,24 @@ def may_map_blocks(measurements: Sequence[Measurement]) -> bool:
     return in_order >= _MERGES * at_random
 
 
-def probes_of(measurements: Sequence[Measurement], parts: Parts) -> Probed | None:
-    """Return what the probes of a run found, None where it has none."""
+def probes_of(
+    measurements: Sequence[Measurement], parts: Parts, capacity_bytes: int | None
+) -> Probed | None:
+    """Return what the probes of a run on a drive so large found, None where it has none."""
     by_part = {
         part: [one for one in measurements if parts.part_of(one.index) == part]
         for part in ("probes", "fills")
     }
     held = by_part["probes"]
-    return probed(held, by_part["fills"]) if held else None
+    return probed(held, by_part["fills"], capacity_bytes=capacity_bytes) if held else None
 
 
-def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = ()) -> Probed:
+def probed(
+    measurements: Sequence[Measurement],
+    fills: Sequence[Measurement] = (),
+    *,
+    capacity_bytes: int | None = None,
+) -> Probed:
     """Find how a drive is built.
 
     Parameters
@@ -226,6 +233,8 @@ def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = (
         Of probes, as many as could be measured; others say nothing here.
     fills
         Of `FILLS`, as many as could be measured.
+    capacity_bytes
+        The drive's capacity, if `fast_places` is to be known.
     """
     rates = rates_of(measurements)
     one, many = rates.get(read().key()), rates.get(read(depth=64).key())
@@ -252,7 +261,7 @@ def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = (
         unaligned_ratio=unaligned,
         merges=None if page is None else _merges(rates, page),
         in_order_gain=None if not in_order or not at_random else in_order / at_random,
-        fast_places=fast_places(measurements),
+        fast_places=fast_places(measurements, capacity_bytes) if capacity_bytes else None,
         is_buffered=_is_buffered(rates, units, at_random),
         buffer_bytes=buffer_bytes,
         **slow_down,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.models.queueing import TRIED_LOGS
-from drivelab.workloads.probes import rewritten_places
+from drivelab.workloads.probes import is_distance, is_rewrites, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 REWRITES: Final = "rewrites_ns"
 # Latencies differ clearly from this ratio on.
 _CLEAR: Final = 3.0
+# What noise leaves of the latencies at least, however well a number explains them.
+_NOISE: Final = 0.01
 # Root mean square of what a number of log blocks leaves of the latencies, as a ratio.
 _FITS: Final = 0.3
 # The next best number must leave this many times as much.
 _BETTER: Final = 2.0
-_MOST_STEP: Final = 1 << 60
+_MOST_DIGITS: Final = 18
 _LONGEST_NS: Final = 1e12
 
 
@@ -50,25 +52,29 @@ def rewrites_ns(measurements: Sequence[Measurement]) -> dict[str, float]:
     The distance is text, as JSON needs it. Empty if none was measured.
     """
     return {
-        str(one.write_stride + one.write_size): latency
-        for one, latency in _by_places(measurements).values()
+        str(one.write_stride + one.write_size): latency for one, latency in _rewritten(measurements)
     }
 
 
-def fast_places(measurements: Sequence[Measurement]) -> int | None:
+def fast_places(measurements: Sequence[Measurement], capacity_bytes: int) -> int | None:
     """Return the most places that are written fast in turn; None if more are not clearly slower."""
-    found = [(places, latency) for places, (_, latency) in sorted(_by_places(measurements).items())]
+    found = sorted(
+        (places_of(one, capacity_bytes), latency) for one, latency in _rewritten(measurements)
+    )
     for (places, fast), (_, slow) in pairwise(found):
         if slow >= _CLEAR * fast:
             return places
     return None
 
 
-def _by_places(measurements: Sequence[Measurement]) -> dict[int, tuple[Characteristics, float]]:
-    """Return the writes to a few places and their mean latencies in ns, by number of places."""
-    latencies = {one.characteristics.key(): one.latency_ns_mean for one in measurements}
-    asked = rewritten_places([one.characteristics for one in measurements])
-    return {places: (one, latencies[one.key()]) for places, one in asked.items()}
+def _rewritten(measurements: Sequence[Measurement]) -> list[tuple[Characteristics, float]]:
+    """Return the writes to a few places and their mean latencies in ns, the fewest places first."""
+    found = [
+        (one.characteristics, one.latency_ns_mean)
+        for one in measurements
+        if is_rewrites(one.characteristics)
+    ]
+    return sorted(found, key=lambda each: -each[0].write_stride)
 
 
 def read_rewrites(given: object) -> dict[int, float]:
@@ -79,7 +85,9 @@ def read_rewrites(given: object) -> dict[int, float]:
     for step, latency in given.items():
         if not isinstance(latency, int | float) or isinstance(latency, bool):
             return {}
-        if not (step.isascii() and step.isdigit() and 0 < int(step) < _MOST_STEP):
+        if not (step.isascii() and step.isdigit() and len(step) <= _MOST_DIGITS):
+            return {}
+        if not is_distance(int(step)):
             return {}
         if not 0 < latency < _LONGEST_NS:
             return {}
@@ -104,6 +112,9 @@ def log_blocks(layout: Layout, capacity_bytes: int, latencies: Mapping[int, floa
     if len(latencies) < 2:
         return None
     observed = np.array(list(latencies.values()))
+    # Where no number of places is clearly slower, rounding and noise would decide.
+    if observed.max() < _CLEAR * observed.min():
+        return None
     left: dict[int, float] = {}
     for number in TRIED_LOGS["log_blocks"]:
         if not number:
@@ -114,7 +125,7 @@ def log_blocks(layout: Layout, capacity_bytes: int, latencies: Mapping[int, floa
         _, norm = nnls(parts, np.ones(len(merges)))
         left[number] = norm / math.sqrt(len(merges))
     best, second = sorted(left, key=lambda number: left[number])[:2]
-    is_clear = left[best] <= _FITS and left[second] >= _BETTER * left[best]
+    is_clear = left[best] <= _FITS and left[second] >= _BETTER * max(left[best], _NOISE)
     return best if is_clear else None
 
 

@@ -249,12 +249,17 @@ def _with_log_blocks(queueing: Queueing, model: PerformanceModel) -> Queueing:
     latencies = read_rewrites(model.provenance.get(REWRITES))
     number = log_blocks(layout, _capacity_of(model), latencies)
     if number is None:
+        instead = (
+            ""
+            if latencies
+            else ", or measure the drive again with `drivelab model --writes burst`, which probes "
+            "for that number if random writes are slow"
+        )
         raise CannotAnswerError(
             "the queueing model explains this drive best as one that maps whole blocks. Which "
             "blocks a trace writes again decides how often they are merged, and the run's probes "
             "do not show how many can be written in turn: replay the trace with `drivelab measure "
-            "--trace`, or, if the run is of an earlier version or of sustained writes, measure the "
-            "drive again with `drivelab model --writes burst`"
+            f"--trace`{instead}"
         )
     return dataclasses.replace(queueing, layout=dataclasses.replace(layout, log_blocks=number))
 

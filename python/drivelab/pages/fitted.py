@@ -100,5 +100,9 @@ def fit_and_report(
         drive_kind=drive["kind"],
         half_width_ratio=asked,
         half_width_reached=None if asked is None else reached,
-        probed=probes_of(measurements, Parts.from_json(store.header["design"]["parts"])),
+        probed=probes_of(
+            measurements,
+            Parts.from_json(store.header["design"]["parts"]),
+            drive.get("capacity_bytes"),
+        ),
     )

@@ -1,4 +1,4 @@
-"""Probes: about two dozen workloads that reveal the structure of any kind of drive.
+"""Probes: 24 to 29 workloads that reveal the structure of any kind of drive.
 
 The first probes compare sizes, orders and depths, and reveal the page size. The second ones write
 whole pages in order with gaps, so that the requests in flight go to every second, third, fifth ...
@@ -16,12 +16,9 @@ buffer, a long one the region.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from drivelab.workloads.characteristics import Characteristics
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _KIB: Final = 1024
 #: Sizes of writes to compare.
@@ -93,16 +90,21 @@ def rewrites(capacity_bytes: int) -> list[Characteristics]:
     ]
 
 
-def rewritten_places(asked: Sequence[Characteristics]) -> dict[int, Characteristics]:
-    """Return those of `rewrites` that are among these, by the number of their places."""
-    by_step = {
-        one.write_stride + _SMALL: one
-        for one in asked
-        if one.write_ratio == 1 and (one.queue_depth, one.write_size) == (1, _SMALL)
-        if one.write_random == 0 and one.write_stride and not (one.write_stride + _SMALL) % _APART
-    }
-    # Two places are half the drive apart.
-    return {round(2 * max(by_step) / step): by_step[step] for step in sorted(by_step, reverse=True)}
+def is_rewrites(one: Characteristics) -> bool:
+    """Return whether this is one of `rewrites`."""
+    is_small = (one.queue_depth, one.write_size) == (1, _SMALL)
+    is_in_order = one.write_ratio == 1 and one.write_random == 0 and one.write_stride > 0
+    return is_small and is_in_order and is_distance(one.write_stride + _SMALL)
+
+
+def is_distance(size_bytes: int) -> bool:
+    """Return whether the places of `rewrites` can be so far apart."""
+    return size_bytes > 0 and size_bytes % _APART == 0
+
+
+def places_of(one: Characteristics, capacity_bytes: int) -> int:
+    """Return how many places sequential writes with gaps go to before they begin again."""
+    return (capacity_bytes - one.write_size) // (one.write_stride + one.write_size) + 1
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
+from drivelab.workloads.probes import every_probe, is_rewrites
 
 PLAN = MeasurementPlan(requests=10)
 POOL = {"training": workloads(30), "calibration": workloads(40)[30:], "chosen": workloads(30)}
@@ -212,3 +213,15 @@ def test_what_says_its_requests_follows_a_plan_of_its_own_and_comes_last(tmp_pat
     with rounds(tmp_path / "old", FakeDrive(), Asking(1), plan=plan) as store:
         assert store.header["design"]["pool"] == header["design"]["pool"]
         assert store.header["design"]["pool_sha256"] == header["design"]["pool_sha256"]
+
+
+def test_a_run_without_writes_to_a_few_places_resumes_with_them(tmp_path: Path) -> None:
+    """Versions before these probes began runs whose pool has only the others."""
+    probes = every_probe(1 << 30)
+    old = {**POOL, "probes": [one for one in probes if not is_rewrites(one)]}
+    with rounds(tmp_path / "run", FakeDrive(), Asking(1), pool=old) as store:
+        begun = len(stored_measurements(store))
+    with rounds(tmp_path / "run", FakeDrive(), Asking(2), pool={**POOL, "probes": probes}) as store:
+        assert len(stored_measurements(store)) > begun
+    with pytest.raises(UsageError, match="design pool"):
+        rounds(tmp_path / "run", FakeDrive(), Asking(2), pool={**POOL, "probes": probes[1:]})

@@ -25,6 +25,7 @@ from drivelab.workloads.probes import (
     page_probes,
 )
 
+GIB = 1 << 30
 PLAN = MeasurementPlan(requests=2000)
 
 
@@ -115,8 +116,8 @@ def test_what_the_rates_do_not_say_is_unknown() -> None:
 
 def test_a_run_without_probes_says_nothing() -> None:
     measured = [answer(index, Characteristics(), PLAN) for index in range(3)]
-    assert probes_of(measured, Parts(3)) is None
-    assert probes_of(measured, Parts(1, probes=2)) == probed(measured[1:])
+    assert probes_of(measured, Parts(3), GIB) is None
+    assert probes_of(measured, Parts(1, probes=2), GIB) == probed(measured[1:])
 
 
 def test_there_are_two_dozen_at_most_and_each_is_asked_once() -> None:

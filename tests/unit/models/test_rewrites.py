@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from fake_drive import answer
 
@@ -18,23 +19,27 @@ from drivelab.models.queueing import TRIED_LOGS, Layout
 from drivelab.models.rewrites import fast_places, log_blocks, read_rewrites, rewrites_ns
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
-from drivelab.workloads.probes import every_probe, first_probes, rewrites, rewritten_places
+from drivelab.workloads.probes import every_probe, first_probes, is_rewrites, places_of, rewrites
 
 PLAN = MeasurementPlan(requests=2000)
 GIB = 1 << 30
 MERGE_NS = 20_000_000.0
 WRITE_NS = 400_000.0
+STEP = str(64 << 20)
 
 
 @pytest.mark.parametrize("capacity", [GIB, 3 * GIB // 2, 32_017_047_552, 500_107_837_440])
 def test_places_are_as_many_as_the_stream_visits(capacity: int) -> None:
     asked = rewrites(capacity)
-    for places, one in rewritten_places([Characteristics(), *asked]).items():
+    assert [one for one in every_probe(capacity) if is_rewrites(one)] == [
+        one.without_ineffective() for one in asked
+    ]
+    for one in asked:
         one.validate(capacity)
-        step = one.write_stride + one.write_size
-        # A stream goes back to the start where a request no longer fits.
-        assert places == (capacity - one.write_size) // step + 1
-    assert list(rewritten_places(asked).values()) == asked
+        (stream,) = one.streams()
+        ((_, offsets, _),) = stream.within(capacity).generate(1, 0, 200)
+        # It begins anywhere, and goes back to the start where a request no longer fits.
+        assert places_of(one, capacity) == len(set(offsets[100:]))
     assert rewrites(64 << 20) == []
 
 
@@ -82,16 +87,32 @@ def test_log_blocks_are_found_by_arithmetic(units: int, logs: int) -> None:
 def test_times_that_no_number_explains_give_none() -> None:
     layout = Layout(units=32, block_pages=64)
     steps = [one.write_stride + one.write_size for one in rewrites(32 * GIB)]
-    assert log_blocks(layout, 32 * GIB, dict.fromkeys(steps, 1e6)) is None
+    for flat in (1e4, 1e5, 999_999.0, 1e6, 2e6):
+        assert log_blocks(layout, 32 * GIB, dict.fromkeys(steps, flat)) is None
     ramp = {step: 1e5 * 3**place for place, step in enumerate(steps)}
     assert log_blocks(layout, 32 * GIB, ramp) is None
     assert log_blocks(layout, 32 * GIB, {}) is None
     assert log_blocks(layout, 32 * GIB, {steps[0]: 1e5}) is None
 
 
+@pytest.mark.parametrize("logs", [1, 32, 64])
+def test_noise_makes_no_number_of_log_blocks(logs: int) -> None:
+    """The times of so many log blocks are as good as flat: every place, or none, costs a merge."""
+    layout, capacity = Layout(units=32, block_pages=64), 32 * GIB
+    asked = rewrites(capacity)
+    times = [written(layout, capacity, logs, one) for one in asked]
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        noisy = np.array(times) * random.normal(1.0, 0.03, len(times))
+        steps = [one.write_stride + one.write_size for one in asked]
+        found = log_blocks(layout, capacity, dict(zip(steps, noisy, strict=True)))
+        assert found in (None, logs)
+
+
 @pytest.mark.parametrize(
     "given",
-    [None, 3, {"x": 1.0}, {"-5": 1.0}, {"5": True}, {"5": "1"}, {"5": 0}, {"9" * 30: 1.0}],
+    [None, 3, {"x": 1.0}, {"-5": 1.0}, {"5": 1.0}, {"9" * 30: 1.0}, {"0": 1.0}]
+    + [{STEP: wrong} for wrong in (True, "1", 0)],
 )
 def test_a_model_that_says_something_else_says_nothing(given: object) -> None:
     assert read_rewrites(given) == {}
@@ -106,8 +127,11 @@ def test_a_drive_that_maps_blocks_shows_its_log_blocks() -> None:
         more = list(drive.measure(list(enumerate(asked, len(first))), plan))
         logs = drive.preset["mapping"]["log_blocks_per_plane"]
         capacity = drive.capacity_bytes
-    assert (fast_places(more), logs) == (4, 4)
-    assert "only 4 places" in probed([*first, *more]).describe()
+    assert (fast_places(more, capacity), logs) == (4, 4)
+    # Without the fewest places the others are as many as before.
+    assert fast_places(more[1:], capacity) == 4
+    found = probed([*first, *more], capacity_bytes=capacity)
+    assert "only 4 places" in found.describe()
     latencies = read_rewrites(rewrites_ns(more))
     assert log_blocks(Layout(units=32, block_pages=64), capacity, latencies) == logs
 
@@ -117,7 +141,7 @@ def test_a_drive_that_maps_pages_is_not_asked() -> None:
         first = list(drive.measure(list(enumerate(first_probes())), PLAN))
     assert not may_map_blocks(first)
     assert not may_map_blocks([])
-    assert fast_places(first) is None
+    assert fast_places(first, 80 * GIB) is None
     assert rewrites_ns(first) == {}
 
 

@@ -47,7 +47,7 @@ def how_long_it_lasts(run: RunData) -> list[str]:
 
 def how_built(run: RunData) -> list[str]:
     """Say what probes found of how the drive is built; nothing where there are none."""
-    found = probes_of(run.measurements, run.parts)
+    found = probes_of(run.measurements, run.parts, run.header["drive"].get("capacity_bytes"))
     return [] if found is None else [f"As far as short probes show: {found.describe()}."]
 
 
