@@ -14,6 +14,7 @@ import io
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,43 @@ def csv_design(path_text: str) -> ListedDesign:
         When the file cannot be read, or a row is not a workload.
     """
     data = _read(Path(path_text))
+    workloads = [row.workload for row in _rows(path_text, data, ())]
+    digest = hashlib.sha256(data).hexdigest()
+    population = f"the {len(workloads)} rows of {path_text} (SHA-256 {digest[:16]})"
+    return ListedDesign(path_text, workloads, population, calibrates=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a file of workloads.
+
+    Attributes
+    ----------
+    where
+        The file and the line, for errors.
+    workload
+        The workload.
+    cells
+        Texts of the further columns by name, without surrounding space.
+    """
+
+    where: str
+    workload: Characteristics
+    cells: Mapping[str, str]
+
+
+def csv_rows(path_text: str, others: Sequence[str]) -> list[Row]:
+    """Read a file of workloads that may have these further columns.
+
+    Raises
+    ------
+    UsageError
+        As `csv_design`.
+    """
+    return _rows(path_text, _read(Path(path_text)), others)
+
+
+def _rows(path_text: str, data: bytes, others: Sequence[str]) -> list[Row]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -55,14 +93,12 @@ def csv_design(path_text: str) -> ListedDesign:
         raise UsageError(
             f"{path_text}, line {line}: not UTF-8 text; save the table as CSV in UTF-8"
         ) from error
-    workloads = list(_workloads(path_text, text))
-    if not workloads:
+    rows = list(_each_row(path_text, text, others))
+    if not rows:
         raise UsageError(
             f"{path_text} contains no workload; write one per line below the column names"
         )
-    digest = hashlib.sha256(data).hexdigest()
-    population = f"the {len(workloads)} rows of {path_text} (SHA-256 {digest[:16]})"
-    return ListedDesign(path_text, workloads, population, calibrates=True)
+    return rows
 
 
 def _read(path: Path) -> bytes:
@@ -84,7 +120,7 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {reason_unread(error)}") from error
 
 
-def _workloads(path: str, text: str) -> Iterator[Characteristics]:
+def _each_row(path: str, text: str, others: Sequence[str]) -> Iterator[Row]:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
     places: Mapping[str, int] | None = None
     columns = 0
@@ -96,7 +132,7 @@ def _workloads(path: str, text: str) -> Iterator[Characteristics]:
                 continue
             where = f"{path}, line {rows.line_num}"
             if places is None:
-                places, columns = column_places(where, cells), len(cells)
+                places, columns = column_places(where, cells, others), len(cells)
                 continue
             count += 1
             if count > MAX_ROWS:
@@ -106,15 +142,26 @@ def _workloads(path: str, text: str) -> Iterator[Characteristics]:
                     f"{where}: {len(cells)} cells where {columns} columns are named; write a "
                     "cell, which may be empty, for each"
                 )
-            yield workload_of_cells(where, {name: cells[place] for name, place in places.items()})
+            named = {name: cells[place] for name, place in places.items()}
+            further = {name: named.pop(name) for name in others if name in named}
+            yield Row(where, workload_of_cells(where, named), further)
     except csv.Error as error:
         raise UsageError(
             f"{path}, line {rows.line_num}: {error}; write plain numbers separated by commas"
         ) from error
 
 
-def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
+def column_places(where: str, names: Sequence[str], others: Sequence[str] = ()) -> dict[str, int]:
     """Return the position of each characteristic's column in the header row.
+
+    Parameters
+    ----------
+    where
+        The file and the line, for errors.
+    names
+        The header row.
+    others
+        Further columns that may be there, and are returned too.
 
     Raises
     ------
@@ -125,11 +172,13 @@ def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
         raise UsageError(f"{where}: no commas; separate the columns by commas")
     places: dict[str, int] = {}
     for place, written in enumerate(names):
-        name = written.removesuffix("_bytes") if written.endswith("_bytes") else written
-        if name not in FIELDS or (written != name and name not in _SIZES):
-            if names[:3] == _EXPORT_BEGINS:
-                continue
-            raise UsageError(f"{where}: {_unknown(written)}")
+        name = written
+        if written not in others:
+            name = written.removesuffix("_bytes") if written.endswith("_bytes") else written
+            if name not in FIELDS or (written != name and name not in _SIZES):
+                if names[:3] == _EXPORT_BEGINS:
+                    continue
+                raise UsageError(f"{where}: {_unknown(written, others)}")
         if name in places:
             raise UsageError(f"{where}: two columns are {name}; keep one")
         places[name] = place
@@ -139,11 +188,12 @@ def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
     return places
 
 
-def _unknown(written: str) -> str:
-    guess = meant(written, FIELDS, 1)
+def _unknown(written: str, others: Sequence[str]) -> str:
+    guess = meant(written, (*FIELDS, *others), 1)
+    further = f"; {', '.join(others)}" if others else ""
     return (
         f"{shown(written)} is not a column of workloads; {guess}allowed: {', '.join(FIELDS)}, "
-        "sizes and strides also with _bytes; or a run's whole measurements.csv"
+        f"sizes and strides also with _bytes{further}; or a run's whole measurements.csv"
     )
 
 
