@@ -228,7 +228,7 @@ def found_again(name: str, seed: int, fitted: int = FITTED, held_out: int = HELD
         values=tuple(_value(one, hidden) for one in answer.values),
         before=answer.before.mean,
         mean=answer.after.mean,
-        p99=answer.after.p99,
+        p99=_apart(answer.held_out.p99, judged.behaviour.p99),
         repeated_mean=_apart(second.mean, judged.behaviour.mean),
         repeated_p99=_apart(second.p99, judged.behaviour.p99),
         built=len(answer.base.built),

@@ -1,11 +1,15 @@
 """Fit a simulated drive to the measurements of a drive, and write it as a preset.
 
-RUN is a run of `drivelab model` or another campaign of one drive. The preset of --base says how
-the drive is built. If you name several, they are compared; without --base, every preset of the
-same kind is compared. The fit searches times, rates and buffers until the simulated drive has the
-measured latencies. If it does not come near them, it changes geometry and policies one at a time
-and keeps what helps. A quarter of the workloads, or the run's off-grid part, is held out to judge
-the result.
+RUN is a run of `drivelab model` or another campaign of one drive, or a CSV file: a workload per row
+with its latency or rate (docs/fit.md). The preset of --base says how the drive is built. If you
+name several, they are compared; without --base, every preset of the same kind is compared. The fit
+searches times, rates and buffers until the simulated drive has the measured latencies. If it does
+not come near them, it changes geometry and policies one at a time and keeps what helps. A quarter
+of the workloads, or the run's off-grid part, is held out to judge the result.
+
+`--base analytic:PRESET` fits the closed form of an SSD instead of a simulated drive. It needs
+single requests of several sizes, and finds the times of a page (dispatch, register, cell) and how
+many pages are in flight at once.
 
 Every value comes with an interval. If the measurements do not determine a value, the preset says
 so.
@@ -21,10 +25,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, seed, whole_number
 from drivelab.cli.command_line import command_line
-from drivelab.cli.drive_options import add_workers
+from drivelab.cli.drive_options import add_workers, add_writes
 from drivelab.cli.executor_options import add_executor_options, check_simulating
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +52,9 @@ _BUILD: Final = "build"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab fit`."""
-    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
+    parser.add_argument(
+        "run", metavar="RUN", type=Path, help="a run's folder, or a CSV file of measurements"
+    )
     add_search(parser, several=True)
     parser.add_argument(
         "-o",
@@ -67,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="output folder for a report and its tables [nothing is saved]",
     )
+    add_writes(parser, WRITES, f"{BURST}; only for a CSV file, a run says it")
     add_workers(parser)
     add_executor_options(parser)
     add_force(parser)
@@ -158,19 +166,42 @@ def fit_as_asked(
     )
 
 
+def _closed_form_as_asked(args: argparse.Namespace, measured: Run, base: Base) -> Fitted:
+    from drivelab.preset_fit.closed_form import fit_closed_form
+
+    for name in ("executor", "on", "address", "workers"):
+        if getattr(args, name) is not None:
+            raise UsageError(
+                f"--{name} is for simulations, and a closed form has none: leave it out"
+            )
+    held = _names(args.hold)
+    return fit_closed_form(
+        measured,
+        base,
+        only=_names(args.fit),
+        fixed=[name for name in held if name != _BUILD],
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Read, search, write and print."""
-    from drivelab.cli.fit_bases import named_bases, probed_run, usual_bases
+    from drivelab.cli.fit_bases import closed_form_base, measured_by, named_bases, usual_bases
     from drivelab.cli.outputs import write_file
 
     # What is wrong with a named preset is said before the run is read, which may take long.
     executors = check_simulating(args)
-    bases = named_bases(_names(args.base))
+    formula = closed_form_base(_names(args.base))
+    bases = named_bases(_names(args.base)) if formula is None else [formula]
     preset = _file(args)
     for base in bases:
         _refuse_another_folder(args.preset, base)
     folder = None if args.out is None else _folder(args)
-    measured = probed_run(args.run)
+    measured = measured_by(args, formula)
+    if formula is not None:
+        fitted = _closed_form_as_asked(args, measured, formula)
+        write_file(preset, fitted.text(args.preset.stem), force=args.force)
+        _tell(args, fitted, folder)
+        return 0
     if not bases:
         bases = usual_bases(measured)
         for base in bases:
@@ -251,6 +282,7 @@ def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None)
 def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     """Return a fit's answer as text."""
     from drivelab.preset_fit.answer import amount_text, chosen_text, interval_text
+    from drivelab.preset_fit.closed_form import measured_directions
 
     cells = [("", "base", "fitted", "95 % interval")]
     for one in fitted.values:
@@ -265,5 +297,10 @@ def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     lines += [line for text in answer["cautions"] for line in ("", text)]
     lines += ["", f"preset   {preset}"]
     lines += [f"{each:8} {answer[each]}" for each in WRITTEN[:1] if answer[each]]
-    lines.append(f"try it   {command_line('measure', [f'sim:{preset}'])}")
+    if fitted.is_closed_form:
+        direction = "write" if "write" in measured_directions(fitted) else "read"
+        single = [f"analytic:{preset}", "--op", direction, "--record", "64KiB"]
+        lines.append(f"try it   {command_line('analytic', single)}")
+    else:
+        lines.append(f"try it   {command_line('measure', [f'sim:{preset}'])}")
     return "\n".join(lines)

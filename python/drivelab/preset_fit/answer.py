@@ -68,7 +68,7 @@ def _compared_json(one: Compared) -> dict[str, Any]:
     return {"name": one.name, "off_ratio": one.off, "is_kept": one.is_kept}
 
 
-def _errors(errors: Errors) -> dict[str, float]:
+def _errors(errors: Errors) -> dict[str, float | None]:
     return {"latency_mean_ratio": errors.mean, "latency_p99_ratio": errors.p99}
 
 
@@ -76,16 +76,24 @@ def headline(fitted: Fitted) -> str:
     """Say how close the fitted drive is, and how close the drive is to itself, if known."""
     again = ""
     if fitted.repeated is not None:
-        again = (
-            " Measured a second time, the drive itself differs by "
-            f"{share_text(fitted.repeated.mean)} and {share_text(fitted.repeated.p99)}."
-        )
+        again = f" Measured a second time, the drive itself differs by {_both(fitted.repeated)}."
+    after = fitted.after
+    p99 = "" if after.p99 is None else f" and {share_text(after.p99)} in the 99 % latency"
     return (
         f"On {len(fitted.run.held_out.workloads)} workloads that were not used for the fit, the "
-        f"simulated drive is off by {share_text(fitted.after.mean)} in the mean latency and "
-        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} unchanged is "
-        f"off by {share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
+        f"{fitted_noun(fitted)} is off by {share_text(after.mean)} in the mean latency{p99}; "
+        f"{fitted.base.reference} unchanged is off by {_both(fitted.before)}.{again}"
     )
+
+
+def fitted_noun(fitted: Fitted) -> str:
+    """Return what was fitted: a simulated drive, or a formula."""
+    return "closed form" if fitted.is_closed_form else "simulated drive"
+
+
+def _both(errors: Errors) -> str:
+    p99 = "" if errors.p99 is None else f" and {share_text(errors.p99)}"
+    return f"{share_text(errors.mean)}{p99}"
 
 
 def cautions(fitted: Fitted) -> list[str]:
@@ -93,9 +101,10 @@ def cautions(fitted: Fitted) -> list[str]:
     found = []
     # No simulation can be closer to a drive than the drive is to itself.
     if fitted.after.mean > _FAR + (0.0 if fitted.repeated is None else fitted.repeated.mean):
+        other = "a preset without `analytic:`" if fitted.is_closed_form else "another --base"
         found.append(
-            "The simulated drive does not behave like the drive. The drive may be built "
-            "differently from any preset, or it may vary: try another --base."
+            f"The {fitted_noun(fitted)} does not behave like the drive. The drive may be built "
+            f"differently from any preset, or it may vary: try {other}."
         )
     if edge := [one.parameter.name for one in fitted.values if one.is_at_edge]:
         found.append(
@@ -107,6 +116,11 @@ def cautions(fitted: Fitted) -> list[str]:
         found.append(
             f"These measurements do not determine {listed(unknown)}: very different values fit "
             f"as well{rest}."
+        )
+    if fitted.is_closed_form and any("register" in name for name in unknown):
+        found.append(
+            "Single requests show only the sum of register and cell. If you know one of them, "
+            "write it into the base preset and name it with --hold."
         )
     return found
 

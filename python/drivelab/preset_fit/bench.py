@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.preset_fit.candidate import FloatArray
     from drivelab.preset_fit.observed import Observed
@@ -182,8 +184,8 @@ class Bench:
         if self._watch is not None:
             self._watch.simulated(time.monotonic() - started)
         asked = np.array(places or every)
-        asked = np.concatenate([asked, len(every) + asked])
-        return self._above(_parts(found), asked)
+        parts = self._parts(found, asked)
+        return self._above(parts, np.concatenate([asked, len(every) + asked]))
 
     def correct(self, logarithms: FloatArray) -> None:
         """From now on, correct brief simulations by the full ones of this candidate."""
@@ -193,7 +195,7 @@ class Bench:
         self._beyond = np.zeros(len(self._weights))
         short = self.left(logarithms)
         if short is not None:
-            self._beyond = self._above(_parts(whole)) - short
+            self._beyond = self._above(self._parts(whole)) - short
 
     def lengthen(self, logarithms: FloatArray) -> None:
         """Simulate longer where a brief simulation of this candidate is off, and `correct`."""
@@ -273,11 +275,19 @@ class Bench:
         return sorted(ordered[:most])
 
     def _above(self, parts: FloatArray, asked: FloatArray | None = None) -> FloatArray:
-        observed, beyond, weights = _parts(self.observed.behaviour), self._beyond, self._weights
+        observed = self._parts(self.observed.behaviour)
+        beyond, weights = self._beyond, self._weights
         if asked is not None:
             observed, beyond, weights = observed[asked], beyond[asked], weights[asked]
         # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
+
+    def _parts(self, behaviour: Behaviour, places: NDArray[np.int_] | None = None) -> FloatArray:
+        """Return what is compared: reads, then writes. A mean of both takes the place of reads."""
+        is_whole = self.observed.is_whole
+        is_whole = is_whole if places is None else is_whole[places]
+        reads = np.where(is_whole, behaviour.mean, behaviour.read)
+        return np.concatenate([reads, behaviour.write])
 
     def _brief(self, place: int) -> list[int]:
         """Return the numbers of requests of brief simulations that end before the burst does."""
@@ -306,7 +316,7 @@ class Bench:
         values = self.values(logarithms)
         source, blocks = self.base.changed(values), self._blocks(values)
         workloads = self.observed.workloads
-        whole = _parts(full)
+        whole = self._parts(full)
         plans = [self.plan] * len(workloads)
         left = [place for place, plan in enumerate(before) if plan is not self.plan]
         left = left if before else list(range(len(workloads)))
@@ -322,7 +332,8 @@ class Bench:
             if not tried:
                 continue
             work = [(place, workloads[place]) for place in tried]
-            short = _parts(self._simulator.behaviour(source, work, [plan] * len(work), blocks))
+            said = self._simulator.behaviour(source, work, [plan] * len(work), blocks)
+            short = self._parts(said, np.array(tried))
             both = np.concatenate([tried, len(workloads) + np.array(tried)]).astype(int)
             off = self._weights[both] * np.abs(np.expm1(short - whole[both]))
             off = np.nan_to_num(off).reshape(2, -1).max(axis=0)
@@ -365,17 +376,8 @@ def _requests(plans: Sequence[MeasurementPlan], place: int) -> int:
     return plans[place].requests or 0 if plans else 0
 
 
-def _parts(behaviour: Behaviour) -> FloatArray:
-    return np.concatenate([behaviour.read, behaviour.write])
-
-
 def _weights(observed: Observed) -> FloatArray:
     """Return roots of the shares of reads and writes, so that each workload counts once."""
-    reads = np.array(
-        [
-            0 if one.read is None else one.read.requests / one.requests
-            for one in observed.measurements
-        ]
-    )
+    reads = np.where(observed.is_whole, 1.0, observed.reads)
     weights: FloatArray = np.sqrt(np.concatenate([reads, 1 - reads]))
     return weights

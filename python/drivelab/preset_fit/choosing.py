@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from drivelab.drives.simulated.asked import burst_requests
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.preset_fit.bench import PULL, Bench, loss_of
 from drivelab.preset_fit.builds import Build, as_large, as_probed, builds_of
 from drivelab.preset_fit.candidate import brief
 from drivelab.preset_fit.descent import LOOK, step
-from drivelab.preset_fit.observed import Observed, some
+from drivelab.preset_fit.parameters import CAPACITY
 from drivelab.preset_fit.search import how_far
 from drivelab.preset_fit.simulator import NobodySimulatesError, Simulators
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.preset_fit.candidate import Base, FloatArray
     from drivelab.preset_fit.observed import Run
     from drivelab.preset_fit.parameters import Parameter
+    from drivelab.workloads.characteristics import Characteristics
 
 #: Workloads by which presets and changes are compared, and requests of each.
 FEW: Final = 30
@@ -257,9 +260,17 @@ def _changed(
 
 
 def _bench(run: Run, base: Base, parameters: Sequence[Parameter], who: Simulators) -> Bench:
-    few = Observed.of(some(run.fitted.measurements, FEW))
-    plans = [brief(run.plan, _REQUESTS)] * len(few.workloads)
-    return Bench(base, parameters, few, run.plan, plans, simulators=who)
+    few = run.fitted.some(FEW)
+    capacity_bytes = base.values[CAPACITY]
+    plan = run.plan_on(capacity_bytes)
+    plans = [brief(plan, _requests(one, plan, capacity_bytes)) for one in few.workloads]
+    return Bench(base, parameters, few, plan, plans, simulators=who)
+
+
+def _requests(workload: Characteristics, plan: MeasurementPlan, capacity_bytes: int) -> int:
+    """Return the requests of a brief simulation, which ends with its warm-up before the burst."""
+    most = burst_requests(workload, plan, capacity_bytes)
+    return _REQUESTS if most is None else max(1, min(_REQUESTS, most * 2 // 3))
 
 
 def _stepped(bench: Bench, state: _State) -> _State:

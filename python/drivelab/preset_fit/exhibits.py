@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,8 @@ from drivelab.exhibits import (
     Caution,
     Facts,
     First,
+    Line,
+    LineFigure,
     Multiples,
     Page,
     Report,
@@ -28,22 +31,25 @@ from drivelab.preset_fit.answer import (
     cautions,
     chosen_text,
     compared_tables,
+    fitted_noun,
     headline,
     value_table,
 )
 
 if TYPE_CHECKING:
+    from drivelab.exhibits.figures import Role
     from drivelab.preset_fit.candidate import FloatArray
     from drivelab.preset_fit.fitting import Fitted
 
 _NS_A_MS: Final = 1e6
+_KIB: Final = 1024
 
 
 def fit_report(fitted: Fitted, preset: str) -> Report:
     """Make the report; the same fit always gives the same one."""
     built = chosen_text(fitted)
     page = Page(
-        "How close the simulated drive is",
+        f"How close the {fitted_noun(fitted)} is",
         (
             *([Text(tuple(built))] if built else []),
             *_side_by_side(fitted),
@@ -56,21 +62,14 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
     if chosen:
         pages.append(Page("How it is built", chosen, anchor="built"))
     is_twin = fitted.repeated is not None
+    # A table of measurements may not name its drive.
+    is_named = fitted.run.drive != fitted.run.path.name
     kind = kind_of(fitted.run.drive)
     return Report(
-        f"A {'twin of' if is_twin else 'simulated drive fitted to'} {fitted.run.drive}",
+        f"A {'twin of' if is_twin else f'{fitted_noun(fitted)} fitted to'} {fitted.run.drive}",
         first=First(
             headline(fitted),
-            (
-                Multiples(
-                    "held-out",
-                    "Simulated against measured, held-out workloads",
-                    _scatters(fitted),
-                    columns=2,
-                    note="On the solid line both are equal. Dashed: twice and half the measured "
-                    "value.",
-                ),
-            ),
+            (_curves(fitted) if fitted.is_closed_form else _scatters(fitted),),
             _first_numbers(fitted),
             cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
         ),
@@ -79,7 +78,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         subject="twin" if is_twin else "fit",
         # The fitted drive is the user's own file, which that page does not know.
         what_if=WhatIf(),
-        badge=(kind, PROVENANCE[kind].label),
+        badge=(kind, PROVENANCE[kind].label) if is_named else ("", ""),
         statement="" if kind == "real" else PROVENANCE[kind].statement,
     )
 
@@ -88,6 +87,8 @@ def _first_numbers(fitted: Fitted) -> Cards:
     """Return the errors of the fitted drive, of the base, and of the drive measured again."""
     cards = []
     for name, of in (("Mean latency", "mean"), ("99 % latency", "p99")):
+        if getattr(fitted.after, of) is None:
+            continue
         before = share_text(getattr(fitted.before, of))
         again = ""
         if fitted.repeated is not None:
@@ -123,7 +124,7 @@ def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
         Table(
             "side-by-side",
             ("differs from the first measurement", "mean latency", "99 % latency"),
-            tuple((name, share_text(one.mean), share_text(one.p99)) for name, one in rows),
+            tuple((name, share_text(one.mean), _share(one.p99)) for name, one in rows),
             right=True,
             note="Mean relative differences over the held-out workloads. A twin cannot be expected "
             "to be closer to the drive than the drive is to itself.",
@@ -131,7 +132,58 @@ def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
     )
 
 
-def _scatters(fitted: Fitted) -> tuple[ScatterFigure, ...]:
+def _share(ratio: float | None) -> str:
+    return "" if ratio is None else share_text(ratio)
+
+
+def _curves(fitted: Fitted) -> Multiples:
+    """Return the bandwidth by request size, as the closed form has it and as measured."""
+    from drivelab.preset_fit.closed_form import (
+        measured_directions,
+        sizes_and_latencies,
+        sizes_of,
+    )
+
+    run = fitted.run
+    figures = [
+        LineFigure(
+            f"{direction}-curve",
+            f"{direction}s",
+            Axis("request size (KiB)", "log2"),
+            Axis("bandwidth (MB/s)", "log10"),
+            (
+                _bandwidth("closed form", "trace", *sizes_and_latencies(fitted, direction)),
+                _bandwidth("measured, fitted to", "dots", *sizes_of(run.fitted, direction)),
+                _bandwidth("measured, held out", "mean", *sizes_of(run.held_out, direction)),
+            ),
+        )
+        for direction in measured_directions(fitted)
+    ]
+    return Multiples(
+        "curves",
+        "One request at a time: bandwidth by request size",
+        tuple(figures),
+        columns=2,
+        note="Hollow points were not used for the fit.",
+    )
+
+
+def _bandwidth(label: str, role: Role, sizes: FloatArray, latencies_ns: FloatArray) -> Line:
+    rates = sizes / latencies_ns * 1e3
+    return Line(label, tuple((sizes / _KIB).tolist()), tuple(rates.tolist()), role)
+
+
+def _scatters(fitted: Fitted) -> Multiples:
+    return Multiples(
+        "held-out",
+        "Simulated against measured, held-out workloads",
+        _scatter_figures(fitted),
+        columns=2,
+        note="On the solid line both are equal. Dashed: twice and half the measured value.",
+    )
+
+
+def _scatter_figures(fitted: Fitted) -> tuple[ScatterFigure, ...]:
     observed, said = fitted.run.held_out.behaviour, fitted.held_out
     texts = tuple(workload_text(one) for one in fitted.run.held_out.workloads)
     return tuple(
@@ -140,15 +192,16 @@ def _scatters(fitted: Fitted) -> tuple[ScatterFigure, ...]:
             title,
             Axis(f"measured {title} (ms)", "log10"),
             Axis(f"simulated {title} (ms)", "log10"),
-            _ms(across),
-            _ms(up),
+            _ms(across[known]),
+            _ms(up[known]),
             "workload",
-            texts=texts,
+            texts=tuple(compress(texts, known)),
         )
         for name, title, across, up in (
             ("held-out-mean", "mean latency", observed.mean, said.mean),
             ("held-out-p99", "99 % latency", observed.p99, said.p99),
         )
+        if (known := np.isfinite(across)).any()
     )
 
 
@@ -167,6 +220,10 @@ def _facts(fitted: Fitted, preset: str) -> Facts:
             ("Fitted preset", preset),
             ("Fitted to", f"{len(run.fitted.workloads)} workloads"),
             ("Held out", f"{len(run.held_out.workloads)} workloads"),
-            ("Simulations of all workloads", f"{fitted.simulations:,}"),
+            *(
+                ()
+                if fitted.is_closed_form
+                else (("Simulations of all workloads", f"{fitted.simulations:,}"),)
+            ),
         ),
     )

@@ -83,16 +83,18 @@ class Errors:
     Attributes
     ----------
     mean, p99
-        Errors of the mean and of the 99 % latency.
+        Errors of the mean and of the 99 % latency; that is None if it was not measured.
     """
 
     mean: float
-    p99: float
+    p99: float | None
 
     @classmethod
     def of(cls, said: Behaviour, observed: Behaviour) -> Errors:
         """Compare a drive's behaviour with the measured one."""
-        return cls(_error(said.mean, observed.mean), _error(said.p99, observed.p99))
+        known = np.isfinite(observed.p99)
+        p99 = _error(said.p99[known], observed.p99[known]) if known.any() else None
+        return cls(_error(said.mean, observed.mean), p99)
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,11 @@ class Fitted:
     bases: tuple[Compared, ...] = ()
     builds: tuple[Compared, ...] = ()
     repeated: Errors | None = None
+
+    @property
+    def is_closed_form(self) -> bool:
+        """Whether equations were fitted, and not a simulated drive."""
+        return self.simulations == 0
 
     def text(self, name: str) -> str:
         """Return the text of the preset, with the source of each value."""

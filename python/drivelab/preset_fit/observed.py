@@ -17,12 +17,18 @@ from drivelab.store import RunStore
 from drivelab.workloads.parts import FITTED, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
+    from numpy.typing import NDArray
+
     from drivelab.drives.measurement import Measurement
+    from drivelab.preset_fit.candidate import FloatArray
     from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.parts import PartName
+
+    Accepts = Callable[[Characteristics], bool]
 
 #: Most workloads to fit to; more would add little, and every one is simulated often.
 MOST_FITTED: Final = 100
@@ -31,6 +37,8 @@ MOST_HELD_OUT: Final = 100
 #: With fewer there is no fit, or no judgement.
 FEWEST_FITTED: Final = 20
 FEWEST_HELD_OUT: Final = 5
+#: With fewer a closed form cannot be fitted.
+FEWEST_ON_CURVES: Final = 4
 # Parts of a plan that affect results.
 _PLAN: Final = (
     *("seed", "warmup_requests", "warmup_seconds", "requests", "seconds"),
@@ -49,20 +57,41 @@ class Observed:
     workloads
         Workloads in the order of the run.
     behaviour
-        Logarithms of their latencies in ns.
-    measurements
-        The measurements, as stored in the run.
+        Logarithms of their latencies in ns. Where those of reads and of writes are both NaN, only
+        the mean of all requests is known.
+    reads
+        The share of requests that are reads, shape (n,).
     """
 
     workloads: Sequence[Characteristics]
     behaviour: Behaviour
-    measurements: Sequence[Measurement]
+    reads: FloatArray
 
     @classmethod
     def of(cls, measurements: Sequence[Measurement]) -> Observed:
         """Convert measurements to arrays."""
         workloads = [one.characteristics for one in measurements]
-        return cls(workloads, behaviour_of(measurements), measurements)
+        reads = [
+            0.0 if one.read is None else one.read.requests / one.requests for one in measurements
+        ]
+        return cls(workloads, behaviour_of(measurements), np.array(reads))
+
+    @property
+    def is_whole(self) -> NDArray[np.bool_]:
+        """Return of which workloads only the mean of all requests is known."""
+        return np.isnan(self.behaviour.read) & np.isnan(self.behaviour.write)
+
+    def some(self, most: int) -> Observed:
+        """Return at most `most` of the workloads, spread evenly over all."""
+        return self.at(_places(len(self.workloads), most))
+
+    def at(self, places: Sequence[int]) -> Observed:
+        """Return the workloads at these places."""
+        chosen = list(places)
+        behaviour = Behaviour(
+            *(values[chosen] for values in vars(self.behaviour).values()),
+        )
+        return Observed([self.workloads[each] for each in chosen], behaviour, self.reads[chosen])
 
 
 @dataclass(frozen=True)
@@ -107,8 +136,15 @@ class Run:
         return self.plan.on_capacity(self.capacity_bytes, capacity_bytes)
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, accepts: Accepts | None = None) -> Run:
     """Read a run, and divide its workloads.
+
+    Parameters
+    ----------
+    path
+        Folder of the run.
+    accepts
+        Which workloads a closed form answers, if one is fitted; it has few values and needs few.
 
     Raises
     ------
@@ -130,28 +166,67 @@ def read_run(path: Path) -> Run:
             "run of one member, and write an array with `member` = the fitted preset"
         )
     parts = Parts.from_json(header["design"]["parts"])
-    own = [one for one in measurements if parts.part_of(one.index) in FITTED]
-    check = [one for one in measurements if parts.part_of(one.index) == "check"]
-    if len(check) < FEWEST_HELD_OUT:
-        check = own[_EVERY - 1 :: _EVERY]
-        known = {one.characteristics.key() for one in check}
-        own = [one for one in own if one.characteristics.key() not in known]
-    fitted, held_out = some(own, MOST_FITTED), some(check, MOST_HELD_OUT)
-    if len(fitted) < FEWEST_FITTED or len(held_out) < FEWEST_HELD_OUT:
-        raise UsageError(
-            f"{path} has {len(fitted)} workloads to fit to and {len(held_out)} others to judge by; "
-            f"a fit needs at least {FEWEST_FITTED} and {FEWEST_HELD_OUT}: measure more, as "
-            "`drivelab model DRIVE --measurements 300`"
-        )
+    places = [parts.part_of(one.index) for one in measurements]
+    fitted, held_out = divided(path, Observed.of(measurements), places, accepts)
     return Run(
         drive["name"],
         path,
         plan,
-        Observed.of(fitted),
-        Observed.of(held_out),
+        fitted,
+        held_out,
         kind,
         capacity_bytes=None if identity.get("target") == "file" else drive.get("capacity_bytes"),
     )
+
+
+def divided(
+    path: Path,
+    observed: Observed,
+    parts: Sequence[PartName],
+    accepts: Accepts | None = None,
+) -> tuple[Observed, Observed]:
+    """Return the workloads to fit to, and others to judge the result.
+
+    Parameters
+    ----------
+    path
+        What was measured, for errors.
+    observed
+        All workloads.
+    parts
+        The part of the run that each belongs to.
+    accepts
+        As in `read_run`.
+
+    Raises
+    ------
+    UsageError
+        If there are too few.
+    """
+    every = [
+        place for place, one in enumerate(observed.workloads) if accepts is None or accepts(one)
+    ]
+    own = [place for place in every if parts[place] in FITTED]
+    check = [place for place in every if parts[place] == "check"]
+    fewest_fitted, fewest_held_out = FEWEST_FITTED, FEWEST_HELD_OUT
+    if accepts is not None:
+        fewest_fitted, fewest_held_out = FEWEST_ON_CURVES, 1
+    if len(check) < FEWEST_HELD_OUT:
+        check = own[_EVERY - 1 :: _EVERY]
+        known = {observed.workloads[place].key() for place in check}
+        own = [place for place in own if observed.workloads[place].key() not in known]
+    fitted = observed.at(own).some(MOST_FITTED)
+    held_out = observed.at(check).some(MOST_HELD_OUT)
+    if len(fitted.workloads) < fewest_fitted or len(held_out.workloads) < fewest_held_out:
+        which, more = "workloads", "as `drivelab model DRIVE --measurements 300`"
+        if accepts is not None:
+            which = "single requests of whole pages (queue depth 1, only reads or only writes)"
+            more = "several request sizes of one kind (docs/fit.md)"
+        raise UsageError(
+            f"{path} has {len(own)} {which} to fit to and {len(check)} others to judge by; a fit "
+            f"needs at least {fewest_fitted} and {fewest_held_out}: measure more, {more}"
+        )
+    return fitted, held_out
 
 
 def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
@@ -160,9 +235,8 @@ def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
     return MeasurementPlan(**known)
 
 
-def some(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
-    """Return at most `most` measurements, spread evenly over all."""
-    if len(measurements) <= most:
-        return list(measurements)
-    places = np.linspace(0, len(measurements) - 1, most).astype(int)
-    return [measurements[place] for place in places]
+def _places(count: int, most: int) -> list[int]:
+    """Return at most `most` of `count` places, spread evenly over all."""
+    if count <= most:
+        return list(range(count))
+    return [int(place) for place in np.linspace(0, count - 1, most)]

@@ -148,10 +148,8 @@ def test_a_cluster_that_is_gone_is_no_matter_of_candidates(
         with pytest.raises(NobodySimulatesError, match=r"no worker is left: worker 1 ended with"):
             one.behaviour(base().changed({}), WORK, PLANS)
         # No other preset is tried in its place.
-        observed = Observed([each for _, each in WORK], Behaviour(*[np.zeros(4)] * 4), [])
+        observed = Observed([each for _, each in WORK], Behaviour(*[np.zeros(4)] * 4), np.ones(4))
         run = Run("sim:small", Path("small"), PLAN, observed, observed)
-        monkeypatch.setattr(choosing, "some", lambda measurements, _: measurements)
-        monkeypatch.setattr(choosing.Observed, "of", lambda _: observed)
 
         def chosen(_: Base) -> tuple[Parameter, ...]:
             return ()

@@ -1,0 +1,179 @@
+"""Measurements of a drive from a CSV file, for a fit.
+
+A row is a workload, as in a file of workloads, with what was measured of it. A mean latency may be
+missing if the rate is known: in a closed loop as many requests are always outstanding, so that one
+takes ``queue_depth / iops`` on average (Little 1961). A run's ``measurements.csv`` is such a file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import UsageError
+from drivelab.near_names import meant
+from drivelab.preset_fit.candidate import Behaviour
+from drivelab.preset_fit.observed import Observed, Run, divided
+from drivelab.units import format_duration_ns
+from drivelab.workloads.csv_design import csv_rows
+from drivelab.workloads.given import shown
+from drivelab.workloads.parts import PART_NAMES, PartName
+
+if TYPE_CHECKING:
+    from drivelab.preset_fit.observed import Accepts
+    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.csv_design import Row
+
+#: The column with each row's part of a run; rows without it are all used.
+PART: Final = "part"
+# The column with the drive's name.
+_DRIVE: Final = "drive"
+MEAN: Final = "latency_ns_mean"
+IOPS: Final = "iops"
+BANDWIDTH: Final = "bandwidth_bytes_per_second"
+_P99: Final = "latency_ns_p99"
+_READ: Final = "read_latency_ns_mean"
+_WRITE: Final = "write_latency_ns_mean"
+#: Columns of results.
+RESULTS: Final = (MEAN, IOPS, BANDWIDTH, _P99, _READ, _WRITE)
+_MOST: Final = 1e18
+# Two results that should be the same contradict each other from this ratio on. Less may be noise,
+# or time between requests.
+_CONTRADICTION: Final = 4.0
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What a row says; latencies in ns, NaN if unknown."""
+
+    mean: float
+    p99: float
+    read: float
+    write: float
+
+
+def read_table(path: Path, *, writes: str, seed: int = 0, accepts: Accepts | None = None) -> Run:
+    """Read a file of measurements, and divide its workloads.
+
+    Parameters
+    ----------
+    path
+        The file.
+    writes
+        ``burst`` or ``sustained``: the state in which writes found the drive.
+    seed
+        Seed of the simulations' random numbers.
+    accepts
+        As in `drivelab.preset_fit.observed.read_run`.
+
+    Raises
+    ------
+    UsageError
+        Names the file and line of what is wrong, and says what to write.
+    """
+    rows = csv_rows(str(path), (_DRIVE, PART, *RESULTS))
+    drive = _drive(path, rows)
+    parts = [_part(row) for row in rows]
+    measured = [_measured(row) for row in rows]
+    _refuse_contradictions(rows, measured)
+    behaviour = Behaviour(
+        np.log([one.mean for one in measured]),
+        np.log([one.p99 for one in measured]),
+        np.log([one.read for one in measured]),
+        np.log([one.write for one in measured]),
+    )
+    workloads = [row.workload for row in rows]
+    observed = Observed(workloads, behaviour, np.array([1 - one.write_ratio for one in workloads]))
+    fitted, held_out = divided(path, observed, parts, accepts)
+    plan = MeasurementPlan.of_kind("simulated", seed=seed, writes=writes)
+    return Run(drive, path, plan, fitted, held_out)
+
+
+def _drive(path: Path, rows: list[Row]) -> str:
+    """Return the name of the measured drive; that of the file if it says none."""
+    names = {row.cells[_DRIVE]: row for row in rows if row.cells.get(_DRIVE)}
+    if len(names) > 1:
+        first, second = list(names)[:2]
+        raise UsageError(
+            f"{names[second].where}: measurements of {shown(second)} after those of "
+            f"{shown(first)}; keep the rows of one drive"
+        )
+    return next(iter(names), path.name)
+
+
+def _part(row: Row) -> PartName:
+    text = row.cells.get(PART, "")
+    for name in PART_NAMES:
+        if text in (name, ""):
+            return name
+    raise UsageError(
+        f"{row.where}: {shown(text)} is no part of a run; {meant(text, PART_NAMES)}allowed: "
+        f"{', '.join(PART_NAMES)}, or leave out the column {PART}"
+    )
+
+
+def _measured(row: Row) -> _Measured:
+    found = {name: _number(row, name) for name in RESULTS}
+    workload = row.workload
+    mean = found[MEAN]
+    by_rate = workload.queue_depth / _iops(workload, found) * 1e9
+    if not math.isnan(mean) and _contradict(mean, by_rate):
+        raise UsageError(
+            f"{row.where}: with queue_depth {workload.queue_depth} that rate means "
+            f"{format_duration_ns(by_rate)} per request, but {MEAN} is "
+            f"{format_duration_ns(mean)}; correct one of them, or leave its cell empty"
+        )
+    if math.isnan(mean):
+        mean = by_rate
+    ratio = workload.write_ratio
+    read = mean if ratio == 0 else found[_READ] if ratio < 1 else math.nan
+    write = mean if ratio == 1 else found[_WRITE] if ratio > 0 else math.nan
+    if math.isnan(mean):
+        mean = (1 - ratio) * read + ratio * write
+    if math.isnan(mean):
+        raise UsageError(
+            f"{row.where}: no result; write {MEAN}, {IOPS} or {BANDWIDTH}, in a column of that name"
+        )
+    return _Measured(mean, found[_P99], read, write)
+
+
+def _iops(workload: Characteristics, found: dict[str, float]) -> float:
+    """Return the rate, NaN if unknown."""
+    ratio = workload.write_ratio
+    mean_bytes = (1 - ratio) * workload.read_size + ratio * workload.write_size
+    return found[BANDWIDTH] / mean_bytes if math.isnan(found[IOPS]) else found[IOPS]
+
+
+def _number(row: Row, name: str) -> float:
+    text = row.cells.get(name, "")
+    if not text:
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < _MOST:
+        raise UsageError(f"{row.where}: {name} is {shown(text)}; allowed: a number above 0")
+    return value
+
+
+def _contradict(one: float, other: float) -> bool:
+    """Return whether two values are too far apart; not if one is unknown."""
+    return max(one, other) > _CONTRADICTION * min(one, other)
+
+
+def _refuse_contradictions(rows: list[Row], measured: list[_Measured]) -> None:
+    first: dict[object, int] = {}
+    for place, row in enumerate(rows):
+        before = first.setdefault(row.workload.key(), place)
+        if _contradict(measured[place].mean, measured[before].mean):
+            raise UsageError(
+                f"{row.where}: the same workload as in {rows[before].where} takes "
+                f"{format_duration_ns(measured[place].mean)} here and "
+                f"{format_duration_ns(measured[before].mean)} there; keep the right row"
+            )
