@@ -30,6 +30,7 @@ from validation.published import published_figures, simulated_figures, sources_o
 from validation.published_table import TARGET as PUBLISHED_TABLE
 from validation.published_table import table_text
 from validation.real_file import file_accuracy
+from validation.record_sizes import record_sizes
 from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
@@ -64,6 +65,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "slow": slow_drives,
     "early": early_forecasts,
     "fitted": hidden_drives,
+    "curves": record_sizes,
     "placement": placement,
     "minutes": learned_minutes,
     "forecasts": forecast_minutes,
