@@ -53,7 +53,9 @@ pub enum SnapshotError {
 /// The reason to refuse a state of the drive `found` on `expected`.
 fn other_than(found: &str, expected: &str) -> String {
     if found == expected {
-        "of other values than its preset has now: make it anew".to_owned()
+        "of other values than its preset has now, or filled otherwise than [occupancy] of the \
+         scenario says: make it anew"
+            .to_owned()
     } else {
         format!("not of {expected:?}: load it into the drive that it was made of")
     }

@@ -142,7 +142,8 @@ fn snapshots_of_something_else_are_refused() {
     // Same name, but its preset was changed.
     assert_eq!(
         message,
-        "the snapshot is of \"snapshot\", of other values than its preset has now: make it anew"
+        "the snapshot is of \"snapshot\", of other values than its preset has now, or filled \
+         otherwise than [occupancy] of the scenario says: make it anew"
     );
     let mut elsewhere = named("elsewhere", "collection.policy = \"fifo\"\n").worker();
     let message = elsewhere.load(&good).unwrap_err().to_string();

@@ -53,6 +53,13 @@ impl DriveConfig {
     ///
     /// The reason why this drive cannot be filled in this way.
     pub fn with_occupancy(mut self, occupancy: Occupancy) -> Result<Self, String> {
+        // Not the number itself: it may be none.
+        if !(occupancy.filled > 0.0 && occupancy.filled <= 1.0) {
+            return Err(format!(
+                "{} of the drive cannot hold data; allowed: a share above 0, up to 1",
+                occupancy.filled
+            ));
+        }
         match &mut self {
             Self::Ssd(config) => config.occupy(occupancy)?,
             Self::Hdd(_) => {}
