@@ -8,6 +8,7 @@ from drivelab.choose import tables
 from drivelab.choose.ranking import UNRANKED
 from drivelab.choose.words import (
     cheapest_text,
+    filled_texts,
     headline,
     lacking_texts,
     late_texts,
@@ -39,7 +40,7 @@ def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, 
         "ranked_by": choice.by.name,
         "headline": headline(choice),
         "differences": where_text(choice),
-        "cautions": lacking_texts(choice) + late_texts(choice),
+        "cautions": lacking_texts(choice) + late_texts(choice) + filled_texts(asked),
         "drives": [
             {
                 "rank": None if rank == UNRANKED else int(rank),

@@ -10,6 +10,7 @@ from drivelab.choose.run import measured_repetitions
 from drivelab.choose.settings import Asked
 from drivelab.errors import UsageError
 from drivelab.exhibits.quantities import workload_text
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.trace_notes import trace_notes
 
@@ -102,7 +103,10 @@ def asked_of(
     count = repetitions or USUAL_REPETITIONS
     described = workload_text(workload)
     if not isinstance(workload, Trace):
-        return Asked(name, described, seed, count, _writes_text(writes), varying=varying)
+        said = workload.occupancy if isinstance(workload, Scenario) else None
+        return Asked(
+            name, described, seed, count, _writes_text(writes), varying=varying, occupancy=said
+        )
     if repetitions is not None and not varying:
         raise UsageError(
             f"{word('repetitions')} has no effect on a trace: it has no random numbers, and "

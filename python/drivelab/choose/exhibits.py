@@ -9,6 +9,7 @@ from drivelab.choose.answer import answer_of
 from drivelab.choose.candidate import QUALITIES, Quality
 from drivelab.choose.words import (
     cheapest_text,
+    filled_texts,
     headline,
     kind_text,
     lacking_texts,
@@ -149,6 +150,7 @@ def _first(choice: Choice, asked: Asked) -> First:
     is_able = len(choice.lacking) < len(choice.candidates)
     cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
     cautions += tuple(Caution("A little late", text) for text in late_texts(choice))
+    cautions += tuple(Caution("Partly filled", text) for text in filled_texts(asked))
     if asked.scope is not None:
         cautions += (Caution("One trace", asked.scope),)
     mean, slow, rate = (QUALITIES[name] for name in ("latency", "p99", "throughput"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from drivelab.exhibits.quantities import listed
+from drivelab.workloads.scenario import Occupancy
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Asked:
         Names of the drives that vary from run to run.
     is_recorded
         Whether the workload is a trace, with the same requests in every repetition.
+    occupancy
+        Which pages contain data before each repetition, if the workload says it.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Asked:
     notes: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
     is_recorded: bool = False
+    occupancy: Occupancy | None = None
 
     @property
     def is_exact(self) -> bool:

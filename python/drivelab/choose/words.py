@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from drivelab.choose.candidate import Quality
     from drivelab.choose.costs import Cost
     from drivelab.choose.ranking import Choice, Statement
+    from drivelab.choose.settings import Asked
     from drivelab.exhibits import Cell
     from drivelab.student import Interval
 
@@ -130,6 +131,17 @@ def late_texts(choice: Choice) -> list[str]:
         for one in choice.candidates
         if one.late_ratio and not one.shortfalls
     ]
+
+
+def filled_texts(asked: Asked) -> list[str]:
+    """Say which part of the drives holds data, if the workload says it."""
+    occupancy = asked.occupancy
+    if occupancy is None:
+        return []
+    said = f"By [occupancy] of the scenario {occupancy.describe()}."
+    if occupancy.filled < 1:
+        said += " Reads elsewhere find nothing and never reach the flash."
+    return [said]
 
 
 def where_text(choice: Choice) -> str | None:

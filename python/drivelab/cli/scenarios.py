@@ -56,5 +56,6 @@ def _described(name: str, scenario: Scenario) -> dict[str, Any]:
         "summary": in_lines(scenario.summary),
         "requests": requests,
         "duration_ns": duration_ns,
+        "occupancy": None if scenario.occupancy is None else scenario.occupancy.describe(),
         "streams": [in_lines(stream["name"]) for stream in streams],
     }

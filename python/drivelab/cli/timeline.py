@@ -234,6 +234,8 @@ def _span_of_a_run(
         names = listed([plan["name"] for plan in plans])
         summary = workload.summary if isinstance(workload, Scenario) else None
         what = summary or f"streams {names}"
+    if isinstance(workload, Scenario) and workload.occupancy is not None:
+        what = f"{what}; {workload.occupancy.describe()}"
     shown = len({row["operation"] for row in table.records()})
     title = describe_span(shown, (from_ns, to_ns))
     return values, table, _Drawing(title, work, (from_ns, to_ns), what)

@@ -34,6 +34,19 @@ class Occupancy(NamedTuple):
     order: str
     steady: bool
 
+    def describe(self) -> str:
+        """Say it in a line, without a full stop."""
+        is_random = self.order == "random"
+        if self.filled < 1:
+            where = "at random places" if is_random else "at its beginning"
+            said = f"only {100 * self.filled:.3g} % of the drive holds data, {where}"
+        else:
+            order = "random" if is_random else "ascending"
+            said = f"all of the drive holds data, written in {order} order"
+        if self.steady:
+            said += "; it was then overwritten until more writes change nothing"
+        return said
+
 
 @dataclass(frozen=True, eq=False)
 class Scenario:

@@ -23,6 +23,7 @@ from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits import Caution
 from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, listed, share_text
 from drivelab.units import format_duration_ns
+from drivelab.workloads.scenario import Occupancy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,10 +249,10 @@ def _partly_filled(run: CampaignData) -> Iterator[Caution]:
     occupancy = (_preset(run).get("member_preset") or _preset(run)).get("occupancy") or {}
     filled = occupancy.get("filled", 1.0)
     if filled < 1:
-        where = "at random places" if occupancy.get("order") == "random" else "at its beginning"
+        said = Occupancy(filled, occupancy.get("order", ""), steady=False).describe()
         yield Caution(
             "Partly filled",
-            f"Only {share_text(filled)} of the drive holds data, {where}.",
+            f"{said.capitalize()}.",
             "Reads elsewhere find nothing and never reach the flash, so they look faster than "
             "reads of your data. To measure a full drive, set `occupancy.filled` to 1.",
             short=f"{share_text(filled)} of the drive holds data; reads elsewhere skip the flash.",
