@@ -169,6 +169,23 @@ def test_a_scenario_with_another_comment_is_the_same(
     assert "choose another --out" in said
 
 
+def test_a_partly_filled_drive_is_said(capsys) -> None:
+    scenario = OPEN.format(rate="1000").replace("100_000_000", "10_000_000")
+    Path("part.toml").write_text(f"{scenario}[occupancy]\nfilled = 0.25\norder = \"random\"\n")
+    found = answer(capsys, "part.toml", *DRIVES, "--repetitions", "2", "--out", "out")
+    said = (
+        "By [occupancy] of the scenario only 25 % of the drive holds data, at random places. "
+        "Reads elsewhere find nothing and never reach the flash."
+    )
+    assert found["cautions"] == [said]
+    page = Path("out/report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "Partly filled" in page
+    assert "only 25 % of the drive holds data" in page
+    assert cli.main(["scenarios", "part.toml", "--json"]) == 0
+    [listed] = json.loads(capsys.readouterr().out)["scenarios"]
+    assert listed["occupancy"] == "only 25 % of the drive holds data, at random places"
+
+
 def test_a_stopped_choice_says_what_is_kept(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = choose_run.DriveExecutor.measure
 

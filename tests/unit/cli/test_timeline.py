@@ -76,6 +76,18 @@ def test_page_of_a_span_says_the_workload_above_the_lanes(small, tmp_path: Path)
     assert "This is a short span of one run" in text
 
 
+def test_page_of_a_span_says_which_part_of_the_drive_holds_data(small, tmp_path: Path) -> None:
+    scenario, path = tmp_path / "part.toml", tmp_path / "span.html"
+    scenario.write_text(
+        "requests = 1000\n[[stream]]\nname = \"w\"\nqueue_depth = 4\nwrite_ratio = 1\n"
+        "[occupancy]\nfilled = 0.5\n"
+    )
+    words = ["timeline", small("bench-64gib"), "--scenario", str(scenario), "--for", "1ms"]
+    assert cli.main([*words, "-o", str(path)]) == 0
+    text = path.read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "only 50 % of the drive holds data, at its beginning" in text
+
+
 def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:
     path = small("x25m-yoo2014")
     answers = set()

@@ -173,7 +173,8 @@ class SimulatedDrive(ClosedOnExit):
             filled._core = self._core.filled(*wanted)
             filled.preset = json.loads(filled._core.resolved_json())
             filled._occupancy, filled._most_workers = wanted, None
-            self._occupied[wanted] = filled
+            # A state takes memory, so only that of the last scenario is kept.
+            self._occupied = {wanted: filled}
         return self._occupied[wanted]
 
     def check(self, workload: Workload) -> None:
