@@ -251,7 +251,11 @@ def probed(
         rates.get(each.key()) for each in (write_in_order(size), random_write(size))
     )
     units = None if page is None else _units(rates, page)
+    places = fast_places(measurements, capacity_bytes) if capacity_bytes else None
     buffer_bytes, slow_down = _filled(fills)
+    if places is not None:
+        # The first writes found free log blocks, with or without a buffer.
+        buffer_bytes = None
     return Probed(
         has_arm=has_arm,
         read_seconds=None if one is None else 1 / one,
@@ -261,7 +265,7 @@ def probed(
         unaligned_ratio=unaligned,
         merges=None if page is None else _merges(rates, page),
         in_order_gain=None if not in_order or not at_random else in_order / at_random,
-        fast_places=fast_places(measurements, capacity_bytes) if capacity_bytes else None,
+        fast_places=places,
         is_buffered=_is_buffered(rates, units, at_random),
         buffer_bytes=buffer_bytes,
         **slow_down,

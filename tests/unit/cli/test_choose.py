@@ -171,7 +171,7 @@ def test_a_scenario_with_another_comment_is_the_same(
 
 def test_a_partly_filled_drive_is_said(capsys) -> None:
     scenario = OPEN.format(rate="1000").replace("100_000_000", "10_000_000")
-    Path("part.toml").write_text(f"{scenario}[occupancy]\nfilled = 0.25\norder = \"random\"\n")
+    Path("part.toml").write_text(f'{scenario}[occupancy]\nfilled = 0.25\norder = "random"\n')
     found = answer(capsys, "part.toml", *DRIVES, "--repetitions", "2", "--out", "out")
     said = (
         "By [occupancy] of the scenario only 25 % of the drive holds data, at random places. "

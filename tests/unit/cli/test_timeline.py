@@ -79,7 +79,7 @@ def test_page_of_a_span_says_the_workload_above_the_lanes(small, tmp_path: Path)
 def test_page_of_a_span_says_which_part_of_the_drive_holds_data(small, tmp_path: Path) -> None:
     scenario, path = tmp_path / "part.toml", tmp_path / "span.html"
     scenario.write_text(
-        "requests = 1000\n[[stream]]\nname = \"w\"\nqueue_depth = 4\nwrite_ratio = 1\n"
+        'requests = 1000\n[[stream]]\nname = "w"\nqueue_depth = 4\nwrite_ratio = 1\n'
         "[occupancy]\nfilled = 0.5\n"
     )
     words = ["timeline", small("bench-64gib"), "--scenario", str(scenario), "--for", "1ms"]

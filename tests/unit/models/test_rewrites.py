@@ -19,7 +19,14 @@ from drivelab.models.queueing import TRIED_LOGS, Layout
 from drivelab.models.rewrites import fast_places, log_blocks, read_rewrites, rewrites_ns
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
-from drivelab.workloads.probes import every_probe, first_probes, is_rewrites, places_of, rewrites
+from drivelab.workloads.probes import (
+    FILLS,
+    every_probe,
+    first_probes,
+    is_rewrites,
+    places_of,
+    rewrites,
+)
 
 PLAN = MeasurementPlan(requests=2000)
 GIB = 1 << 30
@@ -127,10 +134,21 @@ def test_a_drive_that_maps_blocks_shows_its_log_blocks() -> None:
         more = list(drive.measure(list(enumerate(asked, len(first))), plan))
         logs = drive.preset["mapping"]["log_blocks_per_plane"]
         capacity = drive.capacity_bytes
+        fills = [
+            filled
+            for place, one in enumerate(FILLS)
+            for filled in drive.measure(
+                [(100 + place, one.workload)],
+                MeasurementPlan(requests=min(one.requests, 8192), warmup_requests=0),
+            )
+        ]
     assert (fast_places(more, capacity), logs) == (4, 4)
     # Without the fewest places the others are as many as before.
     assert fast_places(more[1:], capacity) == 4
-    found = probed([*first, *more], capacity_bytes=capacity)
+    assert probed(first, fills).buffer_bytes is not None
+    found = probed([*first, *more], fills, capacity_bytes=capacity)
+    # What the first writes found are log blocks: the preset has no buffer.
+    assert found.buffer_bytes is None
     assert "only 4 places" in found.describe()
     latencies = read_rewrites(rewrites_ns(more))
     assert log_blocks(Layout(units=32, block_pages=64), capacity, latencies) == logs
