@@ -317,7 +317,12 @@ pub(super) fn check(
         return Err(ScenarioError::UnknownKey {
             spot: spot.clone(),
             key: key.escape_debug().to_string(),
-            meant: meant(key, keys.iter().map(|(name, _)| *name)),
+            meant: meant(
+                key,
+                keys.iter()
+                    .map(|(name, _)| *name)
+                    .chain(nested.iter().copied()),
+            ),
             valid: names.chain(tables).collect::<Vec<_>>().join(", "),
         });
     };

@@ -193,6 +193,11 @@ def test_a_drive_without_data_or_with_other_work_refuses_an_occupancy() -> None:
         request_chunks(scenario)
 
 
+def test_a_table_that_is_almost_occupancy_is_asked_for() -> None:
+    with pytest.raises(UsageError, match=r"unknown key ocupancy; did you mean \[occupancy\]\?"):
+        Scenario(HALF.replace("occupancy", "ocupancy"))
+
+
 def test_a_disk_takes_as_long_whatever_is_on_it() -> None:
     with SimulatedDrive.open("sim:sas-15k") as disk:
         full, half = (disk.simulate(Scenario(text)).values for text in (READS, HALF))
