@@ -150,7 +150,7 @@ def _first(choice: Choice, asked: Asked) -> First:
     is_able = len(choice.lacking) < len(choice.candidates)
     cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
     cautions += tuple(Caution("A little late", text) for text in late_texts(choice))
-    cautions += tuple(Caution("Partly filled", text) for text in filled_texts(asked))
+    cautions += tuple(Caution("What is on the drives", text) for text in filled_texts(asked))
     if asked.scope is not None:
         cautions += (Caution("One trace", asked.scope),)
     mean, slow, rate = (QUALITIES[name] for name in ("latency", "p99", "throughput"))

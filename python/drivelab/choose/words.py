@@ -140,7 +140,7 @@ def filled_texts(asked: Asked) -> list[str]:
         return []
     said = f"By [occupancy] of the scenario {occupancy.describe()}."
     if occupancy.filled < 1:
-        said += " Reads elsewhere find nothing and never reach the flash."
+        said += " On SSDs reads elsewhere find nothing and never reach the flash."
     return [said]
 
 

@@ -104,7 +104,7 @@ def measured_by(args: argparse.Namespace, formula: Base | None) -> Run:
 
     accepts = None if formula is None else answers(formula)
     path: Path = args.run
-    if path.suffix.lower() == ".csv" or path.is_file():
+    if path.is_file() or (path.suffix.lower() == ".csv" and not path.is_dir()):
         return read_table(path, writes=args.writes or BURST, seed=args.seed, accepts=accepts)
     if args.writes is not None:
         raise UsageError(

@@ -117,6 +117,8 @@ def cautions(fitted: Fitted) -> list[str]:
             f"These measurements do not determine {listed(unknown)}: very different values fit "
             f"as well{rest}."
         )
+    if fitted.unused:
+        found.append(fitted.unused)
     if fitted.is_closed_form and any("register" in name for name in unknown):
         found.append(
             "Single requests show only the sum of register and cell. If you know one of them, "
@@ -182,7 +184,8 @@ def value_table(fitted: Fitted) -> Table:
         rows,
         right=True,
         note="Intervals are by profile likelihood: for every value inside, the other values can be "
-        "fitted so that the simulation is as close to the drive as chance allows.",
+        f"fitted so that the {fitted_noun(fitted)} is as close to the measurements as chance "
+        "allows.",
     )
 
 

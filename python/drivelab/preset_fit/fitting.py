@@ -122,6 +122,8 @@ class Fitted:
     repeated
         Difference between two measurements of the drive on the held-out workloads; None if it was
         not measured again.
+    unused
+        Which measurements a closed form could not use, in a sentence.
     """
 
     base: Base
@@ -135,6 +137,7 @@ class Fitted:
     bases: tuple[Compared, ...] = ()
     builds: tuple[Compared, ...] = ()
     repeated: Errors | None = None
+    unused: str = ""
 
     @property
     def is_closed_form(self) -> bool:
@@ -143,7 +146,10 @@ class Fitted:
 
     def text(self, name: str) -> str:
         """Return the text of the preset, with the source of each value."""
-        chosen = f"fitted: {escaped(str(self.run.path))}, the nearest of those that were tried"
+        path = escaped(str(self.run.path))
+        chosen = f"fitted: {path}, the nearest of those that were tried"
+        if self.is_closed_form:
+            chosen = f"fitted: {path}, as rho needs"
         sources = dict.fromkeys(self.base.built, chosen)
         sources |= {
             key: _source(value, escaped(str(self.run.path)))

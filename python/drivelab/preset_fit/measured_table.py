@@ -18,15 +18,14 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
 from drivelab.near_names import meant
 from drivelab.preset_fit.candidate import Behaviour
-from drivelab.preset_fit.observed import Observed, Run, divided
+from drivelab.preset_fit.observed import FEWEST_HELD_OUT, Observed, Run, divided
 from drivelab.units import format_duration_ns
 from drivelab.workloads.csv_design import csv_rows
 from drivelab.workloads.given import shown
-from drivelab.workloads.parts import PART_NAMES, PartName
+from drivelab.workloads.parts import FITTED, PART_NAMES, PartName
 
 if TYPE_CHECKING:
     from drivelab.preset_fit.observed import Accepts
-    from drivelab.workloads.characteristics import Characteristics
     from drivelab.workloads.csv_design import Row
 
 #: The column with each row's part of a run; rows without it are all used.
@@ -41,7 +40,8 @@ _READ: Final = "read_latency_ns_mean"
 _WRITE: Final = "write_latency_ns_mean"
 #: Columns of results.
 RESULTS: Final = (MEAN, IOPS, BANDWIDTH, _P99, _READ, _WRITE)
-_MOST: Final = 1e18
+# No request is faster or slower.
+_LEAST_NS, _MOST_NS = 1.0, 1e12
 # Two results that should be the same contradict each other from this ratio on. Less may be noise,
 # or time between requests.
 _CONTRADICTION: Final = 4.0
@@ -80,7 +80,13 @@ def read_table(path: Path, *, writes: str, seed: int = 0, accepts: Accepts | Non
     drive = _drive(path, rows)
     parts = [_part(row) for row in rows]
     measured = [_measured(row) for row in rows]
-    _refuse_contradictions(rows, measured)
+    _refuse_contradictions(rows, parts, measured)
+    marked = parts.count("check")
+    if accepts is None and 0 < marked < FEWEST_HELD_OUT:
+        raise UsageError(
+            f"{path} has {marked} rows whose {PART} is check, and the result is judged by "
+            f"{FEWEST_HELD_OUT} or more: mark more rows, or none, so that every fourth is held out"
+        )
     behaviour = Behaviour(
         np.log([one.mean for one in measured]),
         np.log([one.p99 for one in measured]),
@@ -119,37 +125,53 @@ def _part(row: Row) -> PartName:
 
 def _measured(row: Row) -> _Measured:
     found = {name: _number(row, name) for name in RESULTS}
-    workload = row.workload
-    mean = found[MEAN]
-    by_rate = workload.queue_depth / _iops(workload, found) * 1e9
-    if not math.isnan(mean) and _contradict(mean, by_rate):
-        raise UsageError(
-            f"{row.where}: with queue_depth {workload.queue_depth} that rate means "
-            f"{format_duration_ns(by_rate)} per request, but {MEAN} is "
-            f"{format_duration_ns(mean)}; correct one of them, or leave its cell empty"
-        )
-    if math.isnan(mean):
-        mean = by_rate
-    ratio = workload.write_ratio
-    read = mean if ratio == 0 else found[_READ] if ratio < 1 else math.nan
-    write = mean if ratio == 1 else found[_WRITE] if ratio > 0 else math.nan
-    if math.isnan(mean):
-        mean = (1 - ratio) * read + ratio * write
-    if math.isnan(mean):
+    ratio = row.workload.write_ratio
+    read, write = found[_READ], found[_WRITE]
+    by_rate = _by_rate(row, found)
+    means = {MEAN: found[MEAN], "the rate": by_rate}
+    if ratio in {0, 1}:
+        means[_WRITE if ratio else _READ] = write if ratio else read
+    else:
+        means[f"{_READ} and {_WRITE}"] = (1 - ratio) * read + ratio * write
+    known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
+    if not known:
         raise UsageError(
             f"{row.where}: no result; write {MEAN}, {IOPS} or {BANDWIDTH}, in a column of that name"
         )
+    (first, mean), *others = known.items()
+    for name, other in others:
+        if _contradict(mean, other):
+            raise UsageError(
+                f"{row.where}: {first} means {format_duration_ns(mean)} per request, and {name} "
+                f"{format_duration_ns(other)}; correct one of them, or leave its cell empty"
+            )
+    if ratio in {0, 1}:
+        return _Measured(mean, found[_P99], *((math.nan, mean) if ratio else (mean, math.nan)))
+    if math.isnan(read) or math.isnan(write):
+        # One of them alone would be compared without the other.
+        read = write = math.nan
     return _Measured(mean, found[_P99], read, write)
 
 
-def _iops(workload: Characteristics, found: dict[str, float]) -> float:
-    """Return the rate, NaN if unknown."""
-    ratio = workload.write_ratio
+def _by_rate(row: Row, found: dict[str, float]) -> float:
+    """Return the mean latency by the rate, in ns; NaN if that is unknown."""
+    workload, ratio = row.workload, row.workload.write_ratio
     mean_bytes = (1 - ratio) * workload.read_size + ratio * workload.write_size
-    return found[BANDWIDTH] / mean_bytes if math.isnan(found[IOPS]) else found[IOPS]
+    column = BANDWIDTH if math.isnan(found[IOPS]) else IOPS
+    iops = found[IOPS] if column == IOPS else found[BANDWIDTH] / mean_bytes
+    if math.isnan(iops):
+        return iops
+    mean = workload.queue_depth * 1e9 / iops if iops else math.inf
+    if not _LEAST_NS <= mean <= _MOST_NS:
+        raise UsageError(
+            f"{row.where}: {column} is {shown(row.cells[column])}, with queue_depth "
+            f"{workload.queue_depth} that is {mean:.3g} ns per request; allowed: 1 ns to 1000 s"
+        )
+    return mean
 
 
 def _number(row: Row, name: str) -> float:
+    """Return the number of a column; NaN if it is empty."""
     text = row.cells.get(name, "")
     if not text:
         return math.nan
@@ -157,8 +179,11 @@ def _number(row: Row, name: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 < value < _MOST:
-        raise UsageError(f"{row.where}: {name} is {shown(text)}; allowed: a number above 0")
+    is_rate = name in {IOPS, BANDWIDTH}
+    least, most = (0.0, math.inf) if is_rate else (_LEAST_NS, _MOST_NS)
+    if not (least <= value <= most and 0 < value < math.inf):
+        allowed = "a number above 0" if is_rate else "a number from 1 to 1e12"
+        raise UsageError(f"{row.where}: {name} is {shown(text)}; allowed: {allowed}")
     return value
 
 
@@ -167,9 +192,14 @@ def _contradict(one: float, other: float) -> bool:
     return max(one, other) > _CONTRADICTION * min(one, other)
 
 
-def _refuse_contradictions(rows: list[Row], measured: list[_Measured]) -> None:
+def _refuse_contradictions(
+    rows: list[Row], parts: list[PartName], measured: list[_Measured]
+) -> None:
     first: dict[object, int] = {}
     for place, row in enumerate(rows):
+        # Fills of a run write the same until a buffer is full, and are not fitted to.
+        if parts[place] not in {*FITTED, "check"}:
+            continue
         before = first.setdefault(row.workload.key(), place)
         if _contradict(measured[place].mean, measured[before].mean):
             raise UsageError(

@@ -44,7 +44,7 @@ _PLAN: Final = (
     *("seed", "warmup_requests", "warmup_seconds", "requests", "seconds"),
     *("half_width_ratio", "max_requests", "burst_ratio", "content", "writes"),
 )
-# In a run without a check part, one of this many workloads is held out.
+# In a run without a check part, one of this many different workloads is held out.
 _EVERY: Final = 4
 
 
@@ -211,10 +211,12 @@ def divided(
     fewest_fitted, fewest_held_out = FEWEST_FITTED, FEWEST_HELD_OUT
     if accepts is not None:
         fewest_fitted, fewest_held_out = FEWEST_ON_CURVES, 1
-    if len(check) < FEWEST_HELD_OUT:
-        check = own[_EVERY - 1 :: _EVERY]
-        known = {observed.workloads[place].key() for place in check}
-        own = [place for place in own if observed.workloads[place].key() not in known]
+    if len(check) < fewest_held_out:
+        # A workload that was measured several times is held out with all its repetitions.
+        keys = {place: observed.workloads[place].key() for place in own}
+        held = {*list(dict.fromkeys(keys.values()))[_EVERY - 1 :: _EVERY]}
+        check = [place for place in own if keys[place] in held]
+        own = [place for place in own if keys[place] not in held]
     fitted = observed.at(own).some(MOST_FITTED)
     held_out = observed.at(check).some(MOST_HELD_OUT)
     if len(fitted.workloads) < fewest_fitted or len(held_out.workloads) < fewest_held_out:

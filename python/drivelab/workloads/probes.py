@@ -1,4 +1,4 @@
-"""Probes: 24 to 29 workloads that reveal the structure of any kind of drive.
+"""Probes: 13 to 29 workloads that reveal the structure of any kind of drive.
 
 The first probes compare sizes, orders and depths, and reveal the page size. The second ones write
 whole pages in order with gaps, so that the requests in flight go to every second, third, fifth ...

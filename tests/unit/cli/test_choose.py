@@ -175,11 +175,11 @@ def test_a_partly_filled_drive_is_said(capsys) -> None:
     found = answer(capsys, "part.toml", *DRIVES, "--repetitions", "2", "--out", "out")
     said = (
         "By [occupancy] of the scenario only 25 % of the drive holds data, at random places. "
-        "Reads elsewhere find nothing and never reach the flash."
+        "On SSDs reads elsewhere find nothing and never reach the flash."
     )
     assert found["cautions"] == [said]
     page = Path("out/report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
-    assert "Partly filled" in page
+    assert "What is on the drives" in page
     assert "only 25 % of the drive holds data" in page
     assert cli.main(["scenarios", "part.toml", "--json"]) == 0
     [listed] = json.loads(capsys.readouterr().out)["scenarios"]

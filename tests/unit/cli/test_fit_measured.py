@@ -27,6 +27,13 @@ CHARACTERISTICS = (
     *("write_ratio", "queue_depth", "read_size_bytes", "write_size_bytes", "read_random"),
     *("write_random", "read_stride_bytes", "write_stride_bytes"),
 )
+NOTHING = dict.fromkeys(
+    (
+        *("bandwidth_bytes_per_second", "latency_ns_p99", "read_latency_ns_mean"),
+        "write_latency_ns_mean",
+    ),
+    "",
+)
 #: Eight record sizes a direction, of a drive with 16 units: W_ch 50 us, W_page 1632 us.
 CURVE = "analytic:x25m-yoo2014"
 
@@ -149,6 +156,33 @@ def test_a_curve_gives_the_closed_form(here: Path, capsys: pytest.CaptureFixture
     assert not Path("page/data/read-curve.csv").exists()
 
 
+def test_a_row_of_another_part_may_contradict(run: Path, here: Path) -> None:
+    """Fills of a run write the same, until a buffer is full and after that."""
+    rows = rows_of(run / "rows.csv")
+    more = [{**rows[0], "part": "fills", "latency_ns_mean": "1e11", "iops": "", **NOTHING}]
+    path = write(here / "rows.csv", [*rows, *more], tuple(rows[0]))
+    table, whole = read_table(path, writes="burst"), read_run(run / "run")
+    assert len(table.fitted.workloads) == len(whole.fitted.workloads)
+
+
+def test_repetitions_are_held_out_together(here: Path) -> None:
+    lines = curve(here).read_text().splitlines()
+    (here / "again.csv").write_text("\n".join([lines[0], *lines[1:] * 5]) + "\n")
+    table = read_table(here / "again.csv", writes="burst", accepts=lambda _: True)
+    assert (len(table.fitted.workloads), len(table.held_out.workloads)) == (30, 10)
+    assert {one.write_size for one in table.held_out.workloads} == {4096 << 3, 4096 << 7}
+
+
+def test_rows_marked_for_the_check_judge_the_closed_form(here: Path) -> None:
+    head, *lines = curve(here).read_text().splitlines()
+    parts = ["training", "check", "training", "training", "check", *["training"] * 3]
+    marked = [f"{head},part", *(f"{line},{part}" for line, part in zip(lines, parts, strict=True))]
+    (here / "marked.csv").write_text("\n".join(marked) + "\n")
+    table = read_table(here / "marked.csv", writes="burst", accepts=lambda _: True)
+    assert [one.write_size for one in table.held_out.workloads] == [4096 << 1, 4096 << 4]
+    assert len(table.fitted.workloads) == 6
+
+
 Change = Callable[[Rows], Rows]
 
 
@@ -169,12 +203,18 @@ def twice_and_otherwise(rows: Rows) -> Rows:
     [
         (changed(0, latency_ns_mean="-1"), "line 2: latency_ns_mean is '-1'; allowed: a number"),
         (changed(1, latency_ns_mean="nan"), "line 3: latency_ns_mean is 'nan'; allowed"),
+        (changed(1, latency_ns_mean="1e18"), "is '1e18'; allowed: a number from 1 to 1e12"),
+        (changed(1, latency_ns_mean="", iops="1e-300"), "line 3: iops is '1e-300', with queue_"),
+        (changed(1, latency_ns_mean="", iops="inf"), "line 3: iops is 'inf'; allowed: a number"),
+        (changed(1, read_latency_ns_mean="1", write_latency_ns_mean="1"), "correct one of them"),
+        (changed(1, part="check"), "has 1 rows whose part is check, and the result is judged by"),
         (changed(2, latency_ns_mean="soon"), "line 4: latency_ns_mean is 'soon'; allowed"),
         (changed(2, latency_ns_mean=""), "line 4: no result; write latency_ns_mean, iops or "),
-        (changed(2, iops="1e9"), "line 4: with queue_depth [0-9]+ that rate means .*correct one"),
+        (changed(2, iops="1e12"), "line 4: iops is '1e12', with queue_depth .* allowed: 1 ns"),
         (changed(2, part="held"), "line 4: 'held' is no part of a run; allowed: training"),
         (changed(2, drive="b"), "line 4: measurements of 'b' after those of 'a'; keep the rows"),
         (changed(2, queue_depth="0"), "line 4: queue_depth"),
+        (changed(2, iops="0.1"), "line 4: latency_ns_mean means .*, and the rate .*correct one"),
         (twice_and_otherwise, "line 34: the same workload as in .*line 2 takes .* keep the right"),
         (lambda rows: rows[:20], "rows.csv has 15 workloads to fit to and 5 others to judge by"),
     ],
@@ -190,7 +230,8 @@ def test_mistakes_in_a_table_get_one_line(
         {**{name: row[name] for name in (*CHARACTERISTICS, "latency_ns_mean")}, "drive": "a"}
         for row in rows_of(run / "rows.csv")
     ]
-    columns = ("drive", "part", *CHARACTERISTICS, "latency_ns_mean", "iops")
+    results = ("latency_ns_mean", "iops", "read_latency_ns_mean", "write_latency_ns_mean")
+    columns = ("drive", "part", *CHARACTERISTICS, *results)
     write(Path("rows.csv"), change(rows), columns)
     assert cli.main(["fit", "rows.csv", "--base", "sas-15k", "-o", "mine.toml"]) == 2
     said = capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from drivelab.drives.closed_form.drive import AnalyticDrive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource, read_preset
 from drivelab.errors import UsageError
-from drivelab.preset_fit.closed_form import RHO, answers, fit_closed_form, record_ns
+from drivelab.preset_fit.answer import cautions
+from drivelab.preset_fit.closed_form import RHO, answers, fit_closed_form
 from drivelab.preset_fit.fitting import Fitted, base_of
 from drivelab.preset_fit.observed import Observed, Run
+from drivelab.preset_fit.record_curves import record_ns
 from drivelab.workloads.characteristics import Characteristics
 
 BASE = base_of(read_preset("x25m-yoo2014"))
@@ -121,11 +124,78 @@ def test_register_and_cell_show_only_their_sum() -> None:
         assert found[register].value + found[cell].value == pytest.approx(hidden, rel=0.03)
         assert not found[register].is_determined
         assert found[register].low is None
-        # Transfers of eight channels do not overlap.
-        dispatch = register.replace("register", "dispatch")
-        most = min(8 * found[dispatch].high, found[cell].high)
-        assert found[register].high == pytest.approx(most, abs=8)
+        assert found[register].high <= found[cell].high
         assert found[cell].high == pytest.approx(hidden, rel=0.05)
+
+
+def test_channels_do_not_show_so_neither_interval_depends_on_them() -> None:
+    """Twenty channels of one chip have the same latencies as ten of two, and a slower register."""
+    hidden = {
+        "geometry.channels": 20,
+        "geometry.ways_per_channel": 1,
+        "timing.write_register_ns": 500_000,
+        "timing.program_cell_ns": 522_000,
+    }
+    asked = workloads("write")
+    drives = [measured(values, asked) for values in (hidden, {})]
+    assert drives[0].fitted.behaviour.mean.tolist() == drives[1].fitted.behaviour.mean.tolist()
+    found = values_of(fit_closed_form(drives[0], BASE))
+    for name in ("timing.write_register_ns", "timing.program_cell_ns"):
+        assert (found[name].low or 0) <= hidden[name] <= found[name].high
+    assert not found["timing.write_register_ns"].is_determined
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.2])
+@pytest.mark.parametrize("pages", [[1, 2, 3, 4, 5], [1, 2, 4, 8, 16, 32, 64]])
+def test_a_value_lies_in_its_interval(noise: float, pages: list[int]) -> None:
+    asked = workloads("read", sizes=[PAGE * count for count in pages])
+    for seed in range(4):
+        for one in fit_closed_form(measured(HIDDEN, asked, noise, seed), BASE).values:
+            assert (one.low or 0) <= one.value <= (one.high or math.inf), one
+
+
+def test_latencies_that_do_not_depend_on_the_size_show_no_dispatch() -> None:
+    run = measured({}, workloads("read"))
+    flat = replace(run.fitted, behaviour=replace(run.fitted.behaviour, mean=np.full(6, 13.8)))
+    found = values_of(fit_closed_form(replace(run, fitted=flat), BASE))
+    assert found["timing.read_dispatch_ns"].low is None
+    assert found["timing.read_dispatch_ns"].high < 1_000
+    total = sum(found[name].value for name in list(found)[:3])
+    assert total == pytest.approx(np.exp(13.8), rel=1e-3)
+
+
+def test_a_kind_with_two_sizes_is_left_out_and_named() -> None:
+    asked = workloads("read") + workloads("write", sizes=SIZES[:2])
+    fitted = fit_closed_form(measured(HIDDEN, asked), BASE)
+    assert all("write" not in name and "program" not in name for name in values_of(fitted))
+    assert {one.write_ratio for one in fitted.run.held_out.workloads} == {0.0}
+    assert fitted.unused.startswith("2 writes were not used: a fit needs at least 3 sizes")
+    assert fitted.unused in cautions(fitted)
+
+
+def test_the_base_preset_may_have_no_register(tmp_path: Path) -> None:
+    path = tmp_path / "none.toml"
+    path.write_text('name = "none"\nbase = "x25m-yoo2014"\n[timing]\nwrite_register_ns = 0\n')
+    found = values_of(
+        fit_closed_form(measured({}, workloads("write")), base_of(read_preset(str(path))))
+    )
+    assert found["timing.write_register_ns"].base == 0
+
+
+def test_a_disk_has_no_closed_form() -> None:
+    run = measured({}, workloads("write"))
+    for kind in ({"kind": "hdd"}, {"has_arm": True}):
+        with pytest.raises(UsageError, match="is a disk, and x25m-yoo2014 is an SSD"):
+            fit_closed_form(replace(run, **kind), BASE)
+
+
+def test_a_base_that_cannot_answer_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "slow.toml"
+    path.write_text('name = "slow"\nbase = "x25m-yoo2014"\n[timing]\nwrite_register_ns = 400000\n')
+    accepts = answers(base_of(read_preset(str(path))))
+    assert accepts(workloads("read")[0])
+    with pytest.raises(UsageError, match=r"is below the register transfer .* in the base preset"):
+        accepts(workloads("write")[0])
 
 
 def test_one_direction_is_enough_and_long_requests_are_too() -> None:
@@ -153,7 +223,7 @@ def test_two_sizes_are_too_few() -> None:
         fit_closed_form(measured(HIDDEN, asked), BASE)
 
 
-def test_a_rho_that_no_geometry_has_is_refused() -> None:
+def test_held_values_that_do_not_fit_are_refused() -> None:
     held = ["timing.write_dispatch_ns", "timing.write_register_ns", "timing.program_cell_ns"]
     cells = {"timing.program_cell_ns": 100_000, "timing.write_register_ns": 20_000}
     run = measured(cells, workloads("write"))
