@@ -26,6 +26,7 @@ from validation.document import Section
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from drivelab.drives.protocol import Drive
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.fitting import Fitted, FittedValue
 
@@ -45,7 +46,7 @@ _HIDDEN: Final = (
 )
 _NEAR: Final = 0.10
 _MEAN: Final = 0.05
-# Drives that are no closed form: they have a link, a buffer, or stripes.
+# Drives that have no closed form: they have a link and a buffer.
 _OTHERS: Final = ("x25m", "samsung-840", "enterprise-tlc-pcie4")
 _EVERY: Final = 4
 
@@ -160,7 +161,7 @@ def _found_again(base: Base, number: int, noise: float) -> tuple[dict[str, int],
         return {**hidden, RHO: rho}, fit_closed_form(run, base, fixed=_REGISTERS)
 
 
-def _measured(drive: Any, noise: float, seed: int, base: Base) -> Run:
+def _measured(drive: Drive, noise: float, seed: int, base: Base) -> Run:
     accepts = answers(base)
     asked = [one for one in _curves() if accepts(one)]
     plan = MeasurementPlan.of_kind("simulated", requests=20, warmup_requests=0)

@@ -28,11 +28,12 @@ from drivelab.preset_fit.record_curves import Curve, Curves, Direction, Ends, re
 from drivelab.preset_fit.simulator import behaviour_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from drivelab.preset_fit.candidate import Base, Behaviour, FloatArray
     from drivelab.preset_fit.observed import Accepts, Observed, Run
+    from drivelab.workloads.characteristics import Characteristics
 
 RHO: Final = "closed_form.rho"
 _PAGE: Final = "geometry.page_size_bytes"
@@ -62,7 +63,7 @@ def answers(base: Base) -> Accepts:
             f"fit a simulated drive with --base {base.reference}"
         ) from error
 
-    def accepts(workload: Any) -> bool:
+    def accepts(workload: Characteristics) -> bool:
         try:
             drive.check(workload)
         except (UsageError, CannotAnswerError):
@@ -197,11 +198,8 @@ def sizes_of(observed: Observed, direction: Direction) -> tuple[FloatArray, Floa
     return sizes, np.exp(observed.behaviour.mean[own])
 
 
-def _log(value: float | None) -> float | None:
-    return None if value is None else math.log(max(value, 1e-3))
-
-
-def _asked(workload: Any) -> tuple[Direction, int]:
+def _asked(workload: Characteristics) -> tuple[Direction, int]:
+    """Return the direction of single requests, and their bytes."""
     if workload.write_ratio == 1:
         return "write", workload.write_size
     return "read", workload.read_size
@@ -298,8 +296,8 @@ def _times(
 
 
 def _value(parameter: Parameter, base: Base, value: int, ends: Ends) -> FittedValue:
-    low = None if ends.low is None else min(math.floor(ends.low), value)
-    high = None if ends.high is None else max(math.ceil(ends.high), value)
+    low = None if ends.low is None else math.floor(ends.low)
+    high = None if ends.high is None else math.ceil(ends.high)
     is_determined = bool(low and high and math.log(high / low) < 2 * math.log(UNDETERMINED))
     is_rho = parameter.name == RHO
     before = _rho(base.values) if is_rho else base.values[parameter.name]
@@ -313,7 +311,7 @@ def _rho(values: Mapping[str, Any]) -> int:
     return math.prod(values[f"geometry.{name}"] for name in names)
 
 
-def _geometries(values: Mapping[str, Any], rho: int) -> Any:
+def _geometries(values: Mapping[str, Any], rho: int) -> Iterator[dict[str, Any]]:
     """Yield geometries with so many units and the same capacity, the nearest to the base first."""
     if rho == _rho(values):
         yield {"geometry.channels": values["geometry.channels"]}

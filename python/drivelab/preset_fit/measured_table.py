@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.observed import Accepts
     from drivelab.workloads.csv_design import Row
 
-#: The column with each row's part of a run; rows without it are all used.
-PART: Final = "part"
+# The column with each row's part of a run; rows without it are all used.
+_PART: Final = "part"
 # The column with the drive's name.
 _DRIVE: Final = "drive"
-MEAN: Final = "latency_ns_mean"
-IOPS: Final = "iops"
-BANDWIDTH: Final = "bandwidth_bytes_per_second"
+_MEAN: Final = "latency_ns_mean"
+_IOPS: Final = "iops"
+_BANDWIDTH: Final = "bandwidth_bytes_per_second"
 _P99: Final = "latency_ns_p99"
 _READ: Final = "read_latency_ns_mean"
 _WRITE: Final = "write_latency_ns_mean"
-#: Columns of results.
-RESULTS: Final = (MEAN, IOPS, BANDWIDTH, _P99, _READ, _WRITE)
+# Columns of results.
+_RESULTS: Final = (_MEAN, _IOPS, _BANDWIDTH, _P99, _READ, _WRITE)
 # No request is faster or slower.
 _LEAST_NS, _MOST_NS = 1.0, 1e12
 # Two results that should be the same contradict each other from this ratio on. Less may be noise,
@@ -76,7 +76,7 @@ def read_table(path: Path, *, writes: str, seed: int = 0, accepts: Accepts | Non
     UsageError
         Names the file and line of what is wrong, and says what to write.
     """
-    rows = csv_rows(str(path), (_DRIVE, PART, *RESULTS))
+    rows = csv_rows(str(path), (_DRIVE, _PART, *_RESULTS))
     drive = _drive(path, rows)
     parts = [_part(row) for row in rows]
     measured = [_measured(row) for row in rows]
@@ -84,7 +84,7 @@ def read_table(path: Path, *, writes: str, seed: int = 0, accepts: Accepts | Non
     marked = parts.count("check")
     if accepts is None and 0 < marked < FEWEST_HELD_OUT:
         raise UsageError(
-            f"{path} has {marked} rows whose {PART} is check, and the result is judged by "
+            f"{path} has {marked} rows whose {_PART} is check, and the result is judged by "
             f"{FEWEST_HELD_OUT} or more: mark more rows, or none, so that every fourth is held out"
         )
     behaviour = Behaviour(
@@ -113,22 +113,22 @@ def _drive(path: Path, rows: list[Row]) -> str:
 
 
 def _part(row: Row) -> PartName:
-    text = row.cells.get(PART, "")
+    text = row.cells.get(_PART, "")
     for name in PART_NAMES:
         if text in (name, ""):
             return name
     raise UsageError(
         f"{row.where}: {shown(text)} is no part of a run; {meant(text, PART_NAMES)}allowed: "
-        f"{', '.join(PART_NAMES)}, or leave out the column {PART}"
+        f"{', '.join(PART_NAMES)}, or leave out the column {_PART}"
     )
 
 
 def _measured(row: Row) -> _Measured:
-    found = {name: _number(row, name) for name in RESULTS}
+    found = {name: _number(row, name) for name in _RESULTS}
     ratio = row.workload.write_ratio
     read, write = found[_READ], found[_WRITE]
     by_rate = _by_rate(row, found)
-    means = {MEAN: found[MEAN], "the rate": by_rate}
+    means = {_MEAN: found[_MEAN], "the rate": by_rate}
     if ratio in {0, 1}:
         means[_WRITE if ratio else _READ] = write if ratio else read
     else:
@@ -136,7 +136,8 @@ def _measured(row: Row) -> _Measured:
     known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
     if not known:
         raise UsageError(
-            f"{row.where}: no result; write {MEAN}, {IOPS} or {BANDWIDTH}, in a column of that name"
+            f"{row.where}: no result; write {_MEAN}, {_IOPS} or {_BANDWIDTH}, in a column of that "
+            "name"
         )
     (first, mean), *others = known.items()
     for name, other in others:
@@ -157,8 +158,8 @@ def _by_rate(row: Row, found: dict[str, float]) -> float:
     """Return the mean latency by the rate, in ns; NaN if that is unknown."""
     workload, ratio = row.workload, row.workload.write_ratio
     mean_bytes = (1 - ratio) * workload.read_size + ratio * workload.write_size
-    column = BANDWIDTH if math.isnan(found[IOPS]) else IOPS
-    iops = found[IOPS] if column == IOPS else found[BANDWIDTH] / mean_bytes
+    column = _BANDWIDTH if math.isnan(found[_IOPS]) else _IOPS
+    iops = found[_IOPS] if column == _IOPS else found[_BANDWIDTH] / mean_bytes
     if math.isnan(iops):
         return iops
     mean = workload.queue_depth * 1e9 / iops if iops else math.inf
@@ -179,7 +180,7 @@ def _number(row: Row, name: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    is_rate = name in {IOPS, BANDWIDTH}
+    is_rate = name in {_IOPS, _BANDWIDTH}
     least, most = (0.0, math.inf) if is_rate else (_LEAST_NS, _MOST_NS)
     if not (least <= value <= most and 0 < value < math.inf):
         allowed = "a number above 0" if is_rate else "a number from 1 to 1e12"
