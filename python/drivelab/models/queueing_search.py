@@ -70,9 +70,10 @@ _WORTH: Final = 0.98
 # of so little of theirs.
 _HOPELESS: Final = 0.8
 # If the loss of a row exceeds this, that of a tenth, layouts are also tried with log blocks, at
-# first with so many of a unit. Drives that map pages are explained better without.
+# first with so many of a unit. Drives that map pages are explained better without. A search from
+# few units does not find many with log blocks, so it also begins with many.
 _UNEXPLAINED: Final = 0.004
-_LOGS: Final = 4
+_LOGS: Final = (1, 4)
 # Programs of a settled drive take so many times as long where its search begins.
 _SETTLED: Final = 4.0
 _PASSES: Final = 3
@@ -101,6 +102,8 @@ _BEGINNINGS: Final = tuple(
     for reads_first in (False, True)
     for in_turn in (False, True)
 )
+# With log blocks also here.
+_MANY: Final = (Layout(32), Layout(32, reads_first=True), Layout(32, 16384))
 
 
 def fit_queueing(table: FloatArray, targets: FloatArray) -> tuple[Queueing, ...]:
@@ -212,8 +215,8 @@ def _begun(
 
 def _begun_with_logs(table: FloatArray, targets: FloatArray) -> list[_Fitted]:
     """Return the likeliest beginnings with log blocks, whose pages keep their units."""
-    kept = (layout for layout in _BEGINNINGS if not layout.writes_in_turn)
-    logged = (dataclasses.replace(layout, log_blocks=_LOGS) for layout in kept)
+    kept = (layout for layout in (*_BEGINNINGS, *_MANY) if not layout.writes_in_turn)
+    logged = (dataclasses.replace(layout, log_blocks=logs) for layout in kept for logs in _LOGS)
     return _begun(table, targets, logged)[:_FINISHED]
 
 
