@@ -19,7 +19,7 @@ PATIENT = ("--late", "10s")
 
 
 class BlockDrive:
-    """A served drive and the path of its device; a test without root or loop devices is skipped."""
+    """A served drive and the path of its device; a test without root is skipped."""
 
     def __init__(self, folder: Path, *words: str, drive: str = SMALL) -> None:
         self.socket = folder / "s"
@@ -30,7 +30,7 @@ class BlockDrive:
         stream = self.process.stderr if "--json" in words else self.process.stdout
         assert stream is not None
         first = stream.readline()
-        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        devices = [word for word in first.split() if word.startswith(("/dev/nbd", "/dev/loop"))]
         if not first.startswith("serving") or not devices:
             error = first + self.process.communicate()[1]
             if "--block needs" in error:
@@ -53,7 +53,9 @@ class BlockDrive:
 def is_gone(path: str) -> bool:
     """Whether a device is free; the kernel may take a moment."""
     until = time.monotonic() + 10
-    while Path(f"/sys/block/{Path(path).name}/loop").exists():
+    device = Path("/sys/block", Path(path).name)
+    used = device / ("pid" if device.name.startswith("nbd") else "loop")
+    while used.exists():
         if time.monotonic() > until:
             return False
         time.sleep(0.02)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -83,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--block",
         action="store_true",
-        help="also create a block device, /dev/loopN (needs root)",
+        help="also create a block device, /dev/nbdN or /dev/loopN (needs root)",
     )
     group.add_argument(
         "--block-size",
@@ -322,6 +323,9 @@ def _say_where(
 ) -> None:
     from drivelab.cli.serve_text import first_line
 
+    if serving.block_path is not None and serving.block_path.startswith("/dev/nbd"):
+        # The kernel disconnects an NBD device whose server is stopped.
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     # With --json the output is one object.
     where = [serving.uri] if serving.block_path is None else [serving.block_path, serving.uri]
     stream = sys.stderr if args.json else sys.stdout

@@ -1,8 +1,8 @@
 """How watchers connect: always by a unix socket of the user's, and by a port of 127.0.0.1 if asked.
 
 ```text
-  usual folder/drivelab-PID.watch   only for who serves; `drivelab watch` finds it there
-    usual folder/drivelab-PID.watch   for the serving user only; `drivelab watch` finds it there
+  usual folder/drivelab-PID.watch   only for the serving user; `drivelab watch` finds it there
+  port of 127.0.0.1                 only if asked; for every user of the machine
 ```
 
 Both speak HTTP. A door is bound early, so that a port in use is refused before a drive is prepared.

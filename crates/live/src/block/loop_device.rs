@@ -5,7 +5,6 @@
 //! is ever touched.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
@@ -98,12 +97,9 @@ impl LoopDevice {
         })
     }
 
-    pub const fn number(&self) -> i32 {
-        self.number
-    }
-
-    pub fn path(&self) -> String {
-        format!("/dev/loop{}", self.number)
+    /// Its name in `/dev`.
+    pub fn name(&self) -> String {
+        format!("loop{}", self.number)
     }
 
     /// Attaches `file`, to be read and written in blocks of `block_bytes`.
@@ -130,11 +126,6 @@ impl LoopDevice {
             }
         }
         Err(BlockError::NoFreeLoop)
-    }
-
-    /// Passes on what was written through it.
-    pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.node)?)
     }
 
     /// Detaches it, at once or as soon as nobody uses it.

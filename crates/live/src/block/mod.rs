@@ -1,22 +1,25 @@
 //! A block device in `/dev`: the kernel is one more client.
 //!
 //! ```text
+//!   program ─> /dev/nbdN ─> kernel's NBD client ─> socket ─> serve      where the kernel has nbd
 //!   program ─> /dev/loopN ─> loop device ─> file of a FUSE mount ─> messages ─> serve
 //! ```
 //!
-//! Only file systems on the device must be unmounted at the end. The mount is in no folder and
-//! lives as long as its file is open. The loop device holds the file and detaches itself when the
-//! last program closes it. The messages end with the process.
+//! Only file systems on the device must be unmounted at the end. An NBD or loop device detaches
+//! itself when the last program closes it. The mount is in no folder and lives as long as its file
+//! is open, which the loop device holds. The socket or the messages end with the process.
 
 mod loop_device;
 mod message;
 mod mount;
 mod mounts;
+mod nbd_device;
 mod wire;
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 use thiserror::Error;
 
@@ -26,6 +29,9 @@ pub use message::{
 
 use loop_device::LoopDevice;
 use mount::Mount;
+use nbd_device::NbdDevice;
+
+use crate::protocol::Export;
 
 /// What to do without a device.
 const OTHERWISE: &str = "or leave out --block and let programs come by NBD";
@@ -33,14 +39,14 @@ const OTHERWISE: &str = "or leave out --block and let programs come by NBD";
 /// The reason why there is no block device.
 #[derive(Debug, Error)]
 pub enum BlockError {
-    /// No FUSE.
+    /// Neither NBD nor FUSE.
     #[error(
-        "--block needs FUSE, and this kernel offers none: load it (modprobe fuse), {OTHERWISE}"
+        "--block needs nbd or FUSE, and this kernel offers neither: load one (modprobe nbd), {OTHERWISE}"
     )]
     NoFuse,
     /// No loop devices.
     #[error(
-        "--block needs loop devices, and {path} is not there: load them (modprobe loop), {OTHERWISE}"
+        "--block needs nbd or loop devices, and {path} is not there: load one (modprobe nbd), {OTHERWISE}"
     )]
     NoLoop {
         /// What is missing.
@@ -70,29 +76,49 @@ pub enum BlockError {
     },
 }
 
-/// The file's mount and a free loop device, before they are joined.
+/// How the kernel asks for data.
+#[derive(Debug)]
+pub enum Channel {
+    /// By the NBD protocol, which begins with the first request.
+    Nbd(UnixStream),
+    /// By messages about a file with this name.
+    File(OwnedFd, String),
+}
+
+/// A device that is not yet joined to the server.
 #[derive(Debug)]
 pub struct Block {
-    mount: Mount,
-    device: LoopDevice,
+    parts: Parts,
+    channel: Option<Channel>,
     block_bytes: u32,
     name: String,
+}
+
+#[derive(Debug)]
+enum Parts {
+    Nbd(NbdDevice),
+    /// The file is dropped first.
+    File(Mount, LoopDevice),
 }
 
 /// A block device in use.
 #[derive(Debug)]
 pub struct Attached {
-    device: LoopDevice,
+    device: Device,
+}
+
+#[derive(Debug)]
+enum Device {
+    Nbd(NbdDevice),
+    Loop(LoopDevice),
 }
 
 impl Block {
-    /// Makes both, for a device with blocks of `block_bytes`. `name` is the name of the drive.
+    /// Prepares one with blocks of `block_bytes`. `name` is the name of the drive.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
     pub fn open(block_bytes: u32, name: &str) -> Result<Self, BlockError> {
-        let device = LoopDevice::free()?;
-        let mount = Mount::new(&device)?;
         let plain = |letter: char| {
             if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
                 letter
@@ -101,40 +127,50 @@ impl Block {
             }
         };
         let name = name.chars().take(40).map(plain).collect::<String>();
+        let name = format!("drivelab-{name}");
+        let (parts, channel) = match NbdDevice::open()? {
+            Some((device, socket)) => (Parts::Nbd(device), Channel::Nbd(socket)),
+            None => {
+                let device = LoopDevice::free()?;
+                let mount = Mount::new(&device)?;
+                let channel = Channel::File(mount.answered()?, name.clone());
+                (Parts::File(mount, device), channel)
+            }
+        };
         Ok(Self {
-            mount,
-            device,
+            parts,
+            channel: Some(channel),
             block_bytes,
-            name: format!("drivelab-{name}"),
+            name,
         })
     }
 
-    /// The source of the kernel's messages, for whoever answers them, and the name of the file.
-    ///
-    /// # Errors
-    /// [`io::Error`] if the system refuses a descriptor.
-    pub fn channel(&self) -> io::Result<(OwnedFd, String)> {
-        use std::os::fd::AsRawFd;
-        // Also after the loop device.
-        let least = self.mount.channel.as_raw_fd() + 1;
-        let channel = rustix::io::fcntl_dupfd_cloexec(&self.mount.channel, least)?;
-        Ok((channel, self.name.clone()))
+    /// How the kernel asks, for whoever answers; `None` if somebody already does.
+    pub const fn channel(&mut self) -> Option<Channel> {
+        self.channel.take()
     }
 
-    /// Joins them. Somebody must answer messages meanwhile.
+    /// Joins the device to the server, which must answer meanwhile.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
-    pub fn attach(mut self) -> Result<Attached, BlockError> {
-        let opened: io::Result<File> = self.mount.open(&self.name);
-        let file = opened.map_err(|error| BlockError::Refused {
-            what: "opening the drive's file",
-            error,
-        })?;
-        self.device.attach(&file, self.block_bytes, &self.name)?;
-        Ok(Attached {
-            device: self.device,
-        })
+    pub fn attach(self, export: &Export) -> Result<Attached, BlockError> {
+        let device = match self.parts {
+            Parts::Nbd(mut device) => {
+                device.connect(export, self.block_bytes)?;
+                Device::Nbd(device)
+            }
+            Parts::File(mount, mut device) => {
+                let opened: io::Result<File> = mount.open(&self.name);
+                let file = opened.map_err(|error| BlockError::Refused {
+                    what: "opening the drive's file",
+                    error,
+                })?;
+                device.attach(&file, self.block_bytes, &self.name)?;
+                Device::Loop(device)
+            }
+        };
+        Ok(Attached { device })
     }
 }
 
@@ -142,15 +178,36 @@ impl Attached {
     /// The device, as `/dev/loop3`.
     #[must_use]
     pub fn path(&self) -> String {
-        self.device.path()
+        format!("/dev/{}", self.device.name())
     }
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        mounts::unmount_all(self.device.number());
+        mounts::unmount_all(&self.device.name());
         // Data of programs that never synced is passed on. Whoever did sync has heard of a failure.
-        let _ = self.device.sync();
-        self.device.detach();
+        let _ = rustix::fs::fsync(&self.device);
+        match &mut self.device {
+            Device::Nbd(device) => device.disconnect(),
+            Device::Loop(device) => device.detach(),
+        }
+    }
+}
+
+impl Device {
+    fn name(&self) -> String {
+        match self {
+            Self::Nbd(device) => device.name(),
+            Self::Loop(device) => device.name(),
+        }
+    }
+}
+
+impl AsFd for Device {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Nbd(device) => device.as_fd(),
+            Self::Loop(device) => device.as_fd(),
+        }
     }
 }

@@ -19,7 +19,7 @@ use super::BlockError;
 /// The kernel's side of the file. Messages come from `channel`.
 #[derive(Debug)]
 pub(super) struct Mount {
-    pub channel: OwnedFd,
+    channel: OwnedFd,
     root: OwnedFd,
 }
 
@@ -56,6 +56,15 @@ impl Mount {
             error => refused(error),
         })?;
         Ok(Self { channel, root })
+    }
+
+    /// The source of messages, for whoever answers them; also after the loop device.
+    pub fn answered(&self) -> Result<OwnedFd, BlockError> {
+        let least = self.channel.as_raw_fd() + 1;
+        fcntl_dupfd_cloexec(&self.channel, least).map_err(|error| BlockError::Refused {
+            what: "mounting the drive's file",
+            error: error.into(),
+        })
     }
 
     /// Opens the file. Somebody must answer messages meanwhile.

@@ -9,18 +9,14 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-/// The kernel's number for loop devices.
-const LOOP_MAJOR: u32 = 7;
-
-/// Unmounts everything that is mounted from loop device `number`. If programs still use a file
-/// system, it is written out first, and disappears when they release it.
-pub(super) fn unmount_all(number: i32) {
+/// Unmounts everything that is mounted from the device with this name or its partitions. If
+/// programs still use a file system, it is written out first, and disappears when they release it.
+pub(super) fn unmount_all(name: &str) {
     let Ok(table) = fs::read("/proc/self/mountinfo") else {
         return;
     };
-    let device = format!("{LOOP_MAJOR}:{number}");
     // The last mount first, because it may be inside another.
-    for place in places(&table, device.as_bytes()).into_iter().rev() {
+    for place in places(&table, &numbers(name)).into_iter().rev() {
         if unmount(&place, UnmountFlags::NOFOLLOW) == Err(Errno::BUSY) {
             sync(&place);
             // If it is already gone, that is fine.
@@ -37,12 +33,24 @@ fn sync(place: &Path) {
     }
 }
 
-/// The places at which a table of mounts shows a device.
-fn places(table: &[u8], device: &[u8]) -> Vec<PathBuf> {
+/// The numbers of a device and its partitions, as `43:1`.
+fn numbers(name: &str) -> Vec<Vec<u8>> {
+    let device = Path::new("/sys/block").join(name);
+    let parts = fs::read_dir(&device).into_iter().flatten().flatten();
+    let parts = parts.map(|part| part.path());
+    let parts = parts.filter(|part| part.join("partition").exists());
+    let devices = [device.clone()].into_iter().chain(parts);
+    let numbers = devices.filter_map(|one| fs::read(one.join("dev")).ok());
+    numbers.map(|each| each.trim_ascii_end().to_vec()).collect()
+}
+
+/// The places at which a table of mounts shows one of these devices.
+fn places(table: &[u8], devices: &[Vec<u8>]) -> Vec<PathBuf> {
     let lines = table.split(|&byte| byte == b'\n');
     let place = |line: &[u8]| {
         let mut fields = line.split(|&byte| byte == b' ').skip(2);
-        let is_it = fields.next()? == device;
+        let number = fields.next()?;
+        let is_it = devices.iter().any(|device| device == number);
         let place = fields.nth(1)?;
         is_it.then(|| PathBuf::from(OsString::from_vec(plain(place))))
     };
@@ -74,7 +82,10 @@ mod tests {
             26 25 7:11 / /a rw - ext4 /dev/loop11 rw\n\
             short\n\
             27 25 7:1 /sub /with\\040blank\\134 rw shared:1 - ext4 /dev/loop1 rw\n";
-        let found = places(table, b"7:1");
+        let found = places(table, &[b"7:1".to_vec(), b"259:3".to_vec()]);
         assert_eq!(found, ["/", "/with blank\\"].map(PathBuf::from));
+        let found = places(table, &[b"7:11".to_vec()]);
+        assert_eq!(found, [PathBuf::from("/a")]);
+        assert_eq!(places(table, &[]), Vec::<PathBuf>::new());
     }
 }

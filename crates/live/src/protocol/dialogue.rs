@@ -64,6 +64,16 @@ impl Dialogue {
         }
     }
 
+    /// Begins with the first request: the export was described in another way.
+    #[must_use]
+    pub fn of_kernel(export: Export) -> Self {
+        Self {
+            export,
+            stage: Stage::Transmission,
+            agreed: Agreed::default(),
+        }
+    }
+
     /// The form of replies to reads.
     #[must_use]
     pub const fn form(&self) -> ReplyForm {

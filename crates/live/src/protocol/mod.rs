@@ -42,7 +42,7 @@ pub struct Export {
 
 impl Export {
     /// The transmission flags.
-    const fn flags(&self) -> u16 {
+    pub(crate) const fn flags(&self) -> u16 {
         let always = wire::HAS_FLAGS
             | wire::SEND_FLUSH
             | wire::SEND_FUA

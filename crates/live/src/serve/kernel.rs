@@ -1,4 +1,4 @@
-//! The kernel as a client: its requests to the drive's block device.
+//! The kernel as a client that asks by messages about a file, for the drive's block device.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -38,7 +38,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    pub fn new((channel, name): (OwnedFd, String)) -> Self {
+    pub fn new(channel: OwnedFd, name: String) -> Self {
         Self {
             channel,
             name,

@@ -99,6 +99,8 @@ impl Settings {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     stop: AtomicBool,
+    /// The block device is being detached, so the kernel may disconnect.
+    is_detaching: AtomicBool,
     told: Mutex<Told>,
     watched: Mutex<Arc<Watched>>,
 }
@@ -144,7 +146,7 @@ impl Serving {
     /// [`ServeError`]; nothing is left behind, not even a file made for the data.
     pub fn start_with_block(
         door: Door,
-        block: Option<Block>,
+        mut block: Option<Block>,
         device: Option<Box<dyn Device + Send>>,
         store: Store,
         settings: Settings,
@@ -153,9 +155,10 @@ impl Serving {
         let made = store.unkept().map(Path::to_owned);
         let shared = Arc::<Shared>::default();
         let cpu = settings.cpu;
-        let channel = block.as_ref().map(Block::channel).transpose()?;
+        let channel = block.as_mut().and_then(Block::channel);
+        let export = settings.export.clone();
         let server = Server::new(door, device, store, settings, Arc::clone(&shared))?;
-        let server = server.with_kernel(channel);
+        let server = server.with_kernel(channel)?;
         let has_block = block.is_some();
         let thread = thread::Builder::new()
             .name("drivelab-serve".to_owned())
@@ -173,7 +176,7 @@ impl Serving {
             thread: Some(thread),
             block: None,
         };
-        match block.map(Block::attach).transpose() {
+        match block.map(|block| block.attach(&export)).transpose() {
             Ok(block) => {
                 serving.block = block;
                 Ok(serving)
@@ -222,7 +225,7 @@ impl Serving {
 
     /// Ends it, and returns what was served.
     pub fn stop(&mut self) -> Told {
-        self.block = None;
+        self.detach();
         self.shared.stop.store(true, Ordering::Relaxed);
         match self.thread.take() {
             None => self.told(),
@@ -233,9 +236,16 @@ impl Serving {
     }
 }
 
+impl Serving {
+    fn detach(&mut self) {
+        self.shared.is_detaching.store(true, Ordering::Relaxed);
+        self.block = None;
+    }
+}
+
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.block = None;
+        self.detach();
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // Whoever dropped it does not want a result.

@@ -1,6 +1,6 @@
 //! The loop that serves clients and their sockets.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,15 +8,16 @@ use drivelab_request::CommandKind;
 use drivelab_sim::host::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::connection::{Connection, MOST_REQUESTS};
+use super::connection::{Connection, MOST_REQUESTS, Socket};
 use super::door::Door;
 use super::kernel::{KERNEL, Kernel};
 use super::speech::Speech;
-use super::told::Told;
+use super::told::{Failure, Told};
 use super::waiting::{Owner, Waiting};
 use super::watched::Watched;
 use super::work::{Moment, Work};
 use super::{Settings, Shared};
+use crate::block::Channel;
 use crate::data::Store;
 use crate::protocol::{Asked, Dialogue, ErrorNumber, Step};
 
@@ -50,8 +51,10 @@ pub(super) struct Server {
     shared: Arc<Shared>,
     work: Work,
     connections: Vec<Option<(u64, Connection)>>,
-    /// The kernel, if there is a block device.
+    /// The kernel, if it asks by messages about a file. By NBD it is a connection.
     kernel: Option<Kernel>,
+    /// The number of the kernel's connection.
+    kernel_number: Option<u64>,
     numbers: u64,
     /// By connection: when the replies about to be sent were due.
     sending: Vec<(usize, u64)>,
@@ -78,6 +81,7 @@ impl Server {
             shared,
             connections: Vec::new(),
             kernel: None,
+            kernel_number: None,
             numbers: 0,
             sending: Vec::new(),
             told_at: 0,
@@ -86,10 +90,20 @@ impl Server {
         })
     }
 
-    /// Adds the kernel as a client, by messages from `channel`.
-    pub fn with_kernel(mut self, channel: Option<(OwnedFd, String)>) -> Self {
-        self.kernel = channel.map(Kernel::new);
-        self
+    /// Adds the kernel as a client.
+    pub fn with_kernel(mut self, channel: Option<Channel>) -> std::io::Result<Self> {
+        match channel {
+            None => {}
+            Some(Channel::File(channel, name)) => self.kernel = Some(Kernel::new(channel, name)),
+            Some(Channel::Nbd(socket)) => {
+                let socket = Socket::Unix(socket);
+                socket.prepare()?;
+                let dialogue = Dialogue::of_kernel(self.settings.export.clone());
+                let number = self.connect(Connection::new(socket, dialogue, &[], 0));
+                self.kernel_number = Some(number);
+            }
+        }
+        Ok(self)
     }
 
     /// Serves until it should stop. Everything written is then durable.
@@ -176,7 +190,12 @@ impl Server {
                 let number = *number;
                 self.work.orphan(Owner { place, number });
                 *slot = None;
-                self.work.told.went();
+                if self.kernel_number != Some(number) {
+                    self.work.told.went();
+                } else if !self.shared.is_detaching.load(Ordering::Relaxed) {
+                    self.work.told.total.failure = Some(Failure::Kernel);
+                    self.shared.stop.store(true, Ordering::Relaxed);
+                }
             }
         }
         self.sending.clear();
@@ -289,22 +308,35 @@ impl Server {
                     return;
                 }
             };
-            if self.connections.iter().flatten().count() >= MOST_CONNECTIONS {
+            if self.clients() >= MOST_CONNECTIONS {
                 continue;
             }
             let mut greeting = Vec::new();
             let dialogue = Dialogue::new(self.settings.export.clone(), &mut greeting);
             let now = self.work.now();
-            let connection = Connection::new(socket, dialogue, &greeting, now);
-            self.numbers += 1;
-            let vacant = self.connections.iter().position(Option::is_none);
-            let place = vacant.unwrap_or(self.connections.len());
-            if place == self.connections.len() {
-                self.connections.push(None);
-            }
-            self.connections[place] = Some((self.numbers, connection));
+            self.connect(Connection::new(socket, dialogue, &greeting, now));
             self.work.told.came();
         }
+    }
+
+    /// Number of connected clients other than the kernel.
+    fn clients(&self) -> usize {
+        let numbers = self.connections.iter().flatten().map(|(number, _)| *number);
+        numbers
+            .filter(|&number| self.kernel_number != Some(number))
+            .count()
+    }
+
+    /// Adds a connection and returns its number.
+    fn connect(&mut self, connection: Connection) -> u64 {
+        self.numbers += 1;
+        let vacant = self.connections.iter().position(Option::is_none);
+        let place = vacant.unwrap_or(self.connections.len());
+        if place == self.connections.len() {
+            self.connections.push(None);
+        }
+        self.connections[place] = Some((self.numbers, connection));
+        self.numbers
     }
 
     /// Handles what a client sent.
@@ -376,5 +408,76 @@ impl Server {
             }
         }
         connection.used(used, needs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    use super::super::{PATIENCE_NS, Place};
+    use super::*;
+    use crate::clock::Dilation;
+    use crate::data::MemoryStore;
+    use crate::protocol::Export;
+
+    const SIZE: u64 = 1 << 20;
+
+    fn request(kind: u16, cookie: u64, (offset, size): (u64, u32)) -> Vec<u8> {
+        let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
+        bytes.extend([0, 0]);
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(cookie.to_be_bytes());
+        bytes.extend(offset.to_be_bytes());
+        bytes.extend(size.to_be_bytes());
+        bytes
+    }
+
+    fn replied(socket: &mut UnixStream, bytes: usize) -> Result<Vec<u8>, std::io::Error> {
+        let mut reply = vec![0; 16 + bytes];
+        socket.read_exact(&mut reply)?;
+        assert_eq!(reply[..8], [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0]);
+        Ok(reply[8..].to_vec())
+    }
+
+    #[test]
+    fn the_kernel_needs_no_negotiation_and_is_no_client() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let settings = Settings {
+            export: Export {
+                name: "small".to_owned(),
+                description: String::new(),
+                size_bytes: SIZE,
+                takes_trims: true,
+            },
+            seed: 1,
+            dilation: Dilation::new(1.0).ok_or("dilation")?,
+            cpu: None,
+            late_ns: u64::MAX,
+            patience_ns: PATIENCE_NS,
+            power_cuts: None,
+        };
+        let shared = Arc::<Shared>::default();
+        let store = Store::Memory(MemoryStore::new(SIZE, SIZE));
+        let door = Door::open(Place::Port(0))?;
+        let (mut kernel, end) = UnixStream::pair()?;
+        let server = Server::new(door, None, store, settings, Arc::clone(&shared))?;
+        let server = server.with_kernel(Some(Channel::Nbd(end)))?;
+        assert_eq!(server.clients(), 0);
+        let running = thread::spawn(move || server.run());
+        kernel.write_all(&[request(1, 7, (4096, 4096)), vec![5; 4096]].concat())?;
+        assert_eq!(replied(&mut kernel, 0)?, 7_u64.to_be_bytes());
+        kernel.write_all(&request(0, 8, (4096, 4096)))?;
+        let read = [8_u64.to_be_bytes().to_vec(), vec![5; 4096]].concat();
+        assert_eq!(replied(&mut kernel, 4096)?, read);
+        // It disconnects though nobody detached the device: the server hangs up and ends.
+        kernel.write_all(&request(2, 0, (0, 0)))?;
+        assert_eq!(kernel.read(&mut [0; 1])?, 0);
+        let told = running.join().map_err(|_| "the server panicked")?;
+        assert_eq!((told.requests(), told.connected), (2, 0));
+        assert_eq!(told.failure, Some(Failure::Kernel));
+        Ok(())
     }
 }

@@ -19,6 +19,12 @@ pub enum Failure {
     /// The drive failed, and with it every later request.
     #[error("the drive could not go on: {0}")]
     Drive(SimError),
+    /// The kernel disconnected the block device.
+    #[error(
+        "the kernel disconnected the block device, as it does when the server is stopped (kill -STOP) \
+         or the machine sleeps: serve the drive again"
+    )]
+    Kernel,
     /// The file failed at a power loss.
     #[error("the backing file failed when the power went: what was to be lost may still be there")]
     Revert,

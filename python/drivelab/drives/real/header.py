@@ -128,6 +128,7 @@ def _interface(folder: Path, roots: SystemRoots) -> str:
         ("virtio", "/virtio"),
         ("MMC", "/mmc"),
         ("loop device", "/virtual/block/loop"),
+        ("NBD", "/virtual/block/nbd"),
         ("SCSI", "/host"),
     )
     return next((name for name, part in found if part in where), "")
