@@ -4,14 +4,16 @@
 
 For each workload fio measures a served drive through its nbd engine, and the simulator runs the
 same. Their mean latencies should agree, except for the time of the connection. Without simulation
-the server is compared with nbdkit's memory plugin, if that is installed. With --block fio measures
-the block device instead (root).
+the server is compared with nbdkit's memory plugin, if that is installed: as the kernel places them,
+and with server and fio on one core, where neither waits for another core to wake up. With --block
+fio measures the block device instead (root).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -44,7 +46,7 @@ class Served:
         first = self._process.stderr.readline() if self._process.stderr else ""
         if not first.startswith("serving"):
             sys.exit(first)
-        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        devices = [word for word in first.split() if word.startswith(("/dev/nbd", "/dev/loop"))]
         #: How fio connects to it.
         self.way = (
             ["--ioengine=libaio", "--direct=1", f"--filename={devices[0]}"]
@@ -62,10 +64,10 @@ def nbd(socket: Path) -> list[str]:
 
 
 def fio(
-    way: list[str], write_ratio: float, depth: int, size: str, seconds: float
+    way: list[str], write_ratio: float, depth: int, size: str, seconds: float, *pinned: str
 ) -> dict[str, Any]:
     words = [
-        *("fio", "--name=x", *way, "--rw=randrw", "--norandommap"),
+        *(*pinned, "fio", "--name=x", *way, "--rw=randrw", "--norandommap"),
         *(f"--rwmixwrite={100 * write_ratio:g}", f"--bs={size.removesuffix('iB').lower()}"),
         *(f"--iodepth={depth}", f"--runtime={seconds}", "--time_based", "--output-format=json"),
     ]
@@ -108,21 +110,23 @@ def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: 
             )
 
 
-def beside_nbdkit(folder: Path, *block: str) -> None:
+def beside_nbdkit(folder: Path, core: str | None, *block: str) -> None:
     nbdkit = shutil.which("nbdkit")
     socket = folder / "nbdkit"
+    pinned = ["taskset", "-c", core] if core else []
     other = None
     if nbdkit:
-        other = subprocess.Popen([nbdkit, "-f", "-U", str(socket), "memory", "80G"])
-    served = Served(folder, "--no-delay", *block)
-    print("\nwithout a drive: IOPS (p50 us) of random reads of 4 KiB")
+        other = subprocess.Popen([*pinned, nbdkit, "-f", "-U", str(socket), "memory", "80G"])
+    served = Served(folder, "--no-delay", *(["--cpu", core] if core else []), *block)
+    where = f"on core {core}" if core else "on any core"
+    print(f"\nwithout a drive, {where}: IOPS (p50 us) of random reads of 4 KiB")
     for _ in range(3):
         for depth in (1, 32):
             ways = {"drivelab": served.way}
             if other:
                 ways["nbdkit"] = nbd(socket)
             for name, way in ways.items():
-                read = fio(way, 0.0, depth, "4KiB", BARE_SECONDS)["read"]
+                read = fio(way, 0.0, depth, "4KiB", BARE_SECONDS, *pinned)["read"]
                 median = read["clat_ns"]["percentile"]["50.000000"] / 1e3
                 print(f"  {name:<9} depth {depth:<3} {read['iops']:9,.0f} ({median:.1f})")
     served.stop()
@@ -140,7 +144,8 @@ def main() -> None:
     block = ["--block"] if args.block else []
     with tempfile.TemporaryDirectory() as folder:
         beside_the_simulator(Path(folder), args.dilate, args.seconds, *block)
-        beside_nbdkit(Path(folder), *block)
+        for core in (None, str(min(os.sched_getaffinity(0)))):
+            beside_nbdkit(Path(folder), core, *block)
 
 
 if __name__ == "__main__":
