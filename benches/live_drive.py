@@ -112,7 +112,7 @@ def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: 
 
 def beside_nbdkit(folder: Path, core: str | None, *block: str) -> None:
     nbdkit = shutil.which("nbdkit")
-    socket = folder / "nbdkit"
+    socket = folder / f"nbdkit-{core}"
     pinned = ["taskset", "-c", core] if core else []
     other = None
     if nbdkit:

@@ -4,7 +4,7 @@
 
 The drive is served as a block device and tested like any other. The results should agree with those
 of the simulator, except for the time that the kernel and fio add to each request. The write cache
-is on in both (the client edition), because it cannot be switched off through a loop device.
+is on in both (the client edition), because it cannot be switched off through the block device.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def tested_live(folder: Path, dilation: float, *words: str) -> dict[str, Any]:
     )
     try:
         first = server.stderr.readline() if server.stderr else ""
-        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        devices = [word for word in first.split() if word.startswith(("/dev/nbd", "/dev/loop"))]
         if not devices:
             sys.exit(first)
         return tested(folder, devices[0], "live", *words, "--allow-destructive", devices[0])

@@ -50,7 +50,7 @@ class Mounted:
             text=True,
         )
         first = self._process.stderr.readline() if self._process.stderr else ""
-        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        devices = [word for word in first.split() if word.startswith(("/dev/nbd", "/dev/loop"))]
         if not devices:
             sys.exit(first)
         self.device = devices[0]

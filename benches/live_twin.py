@@ -19,11 +19,9 @@ from typing import Any
 
 Values = dict[str, dict[str, int]]
 
-# Small, so that it is prepared and written quickly.
-SMALL: Values = {
-    "geometry": {"blocks_per_plane": 64, "user_capacity_bytes": 2_147_483_648},
-    "collection": {"reserve_blocks_per_plane": 4},
-}
+# Small, so that it is prepared quickly, with erased flash for all that is written meanwhile: a twin
+# is made from bursts.
+SMALL: Values = {"geometry": {"blocks_per_plane": 320, "user_capacity_bytes": 2_147_483_648}}
 # Where the search begins, besides the values of x25m.
 BEGUN: Values = {
     "timing": {"program_cell_ns": 2_000_000},
@@ -66,7 +64,18 @@ def twin(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, Any]]:
         if not devices:
             sys.exit(first)
         (device,) = devices
-        asked = ("twin", device, "--base", "base.toml", "--out", "twin", "--json", *words)
+        asked = (
+            "twin",
+            device,
+            "--base",
+            "base.toml",
+            "--out",
+            "twin",
+            "-o",
+            "twin.toml",
+            "--json",
+            *words,
+        )
         done = subprocess.run(
             [*COMMAND, *asked, "--allow-destructive", device],
             check=True,
