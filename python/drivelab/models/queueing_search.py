@@ -70,10 +70,13 @@ _WORTH: Final = 0.98
 # of so little of theirs.
 _HOPELESS: Final = 0.8
 # If the loss of a row exceeds this, that of a tenth, layouts are also tried with log blocks, at
-# first with so many of a unit. Drives that map pages are explained better without. A search from
-# few units does not find many with log blocks, so it also begins with many.
+# first with so many of a unit. A search from few units does not find many with log blocks, so it
+# also begins with many.
 _UNEXPLAINED: Final = 0.004
 _LOGS: Final = (1, 4)
+# They are kept if they leave at most this share of what others do. A drive that maps blocks has a
+# half or less; other drives, which vary or are disks, have two thirds or more by chance.
+_DECISIVE: Final = 0.6
 # Programs of a settled drive take so many times as long where its search begins.
 _SETTLED: Final = 4.0
 _PASSES: Final = 3
@@ -191,7 +194,8 @@ def _searched(table: FloatArray, targets: FloatArray, begun: list[list[_Fitted]]
         if found[0].loss > _UNEXPLAINED * len(table):
             logged = changed(_begun_with_logs(*_some(table, targets, _BEGUN_ROWS)))
             finished = list(pool.map(finish, logged[:_FOLLOWED]))
-            found = sorted([*found, *finished], key=_loss)[:_FINISHED]
+            if min(finished, key=_loss).loss <= _DECISIVE * found[0].loss:
+                found = sorted([*found, *finished], key=_loss)[:_FINISHED]
     return [one for place, one in enumerate(found) if _is_first(one, found[:place])]
 
 

@@ -156,6 +156,18 @@ def test_a_drive_that_maps_blocks_is_found_from_its_times(monkeypatch: pytest.Mo
     assert np.abs(np.expm1(time_of(other, asked) - time_of(drive, asked))).mean() > 0.15
 
 
+def test_a_drive_that_varies_is_not_taken_for_one_that_maps_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queueing_search, "_FOLLOWED", 1)
+    table = workloads(60)
+    seen = time_of(DRIVE, table) + np.random.default_rng(0).normal(0, 0.4, len(table))
+    assert all(found.layout.log_blocks == 0 for found in fit_queueing(table, seen))
+    # By chance layouts with log blocks are among the likeliest.
+    monkeypatch.setattr(queueing_search, "_DECISIVE", np.inf)
+    assert any(found.layout.log_blocks > 0 for found in fit_queueing(table, seen))
+
+
 def test_costs_are_fitted_anew_from_where_they_were(seen: tuple[FloatArray, FloatArray]) -> None:
     table, targets = seen
     start = replace(DRIVE, parameters=DRIVE.parameters + 0.1, told=("read", "program"))
