@@ -122,7 +122,7 @@ impl LiveAsked {
     pub fn open(&self, size_bytes: u64) -> PyResult<Opened> {
         self.settings.check().map_err(usage_error)?;
         let door = Door::open(self.place.clone()).map_err(usage_error)?;
-        let block = |bytes| Block::open(bytes, &self.settings.export.name);
+        let block = |bytes| Block::open(bytes, size_bytes, &self.settings.export.name);
         let block = self.block_bytes.map(block).transpose();
         let block = block.map_err(usage_error)?;
         let store = match &self.backing {

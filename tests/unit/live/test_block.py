@@ -189,7 +189,7 @@ def test_a_performance_test_finds_what_the_simulator_does(
         "[geometry]\nblocks_per_plane = 16\nuser_capacity_bytes = 67_108_864\n"
         "[collection]\nreserve_blocks_per_plane = 2\n"
     )
-    # The client's write cache is on, and stays as it is on a loop device.
+    # The client's write cache is on, and stays as it is on such a device.
     words = ["--client", "--scale", "0.0005", "--json"]
     found = {}
     drive = BlockDrive(tmp_path, drive="sim:tiny.toml")
@@ -203,7 +203,8 @@ def test_a_performance_test_finds_what_the_simulator_does(
             found[path] = json.loads(Path(out, "result.json").read_text())
     finally:
         drive.kill()
-    assert found[drive.path]["header"]["interface"] == "loop device"
+    interface = "NBD" if drive.path.startswith("/dev/nbd") else "loop device"
+    assert found[drive.path]["header"]["interface"] == interface
     assert found[drive.path]["range_bytes"] == found["sim:tiny.toml"]["range_bytes"]
     rates = {
         path: each["sections"][0]["response_times"]["iops_mean"] for path, each in found.items()

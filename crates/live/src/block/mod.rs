@@ -20,6 +20,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 
@@ -57,6 +59,19 @@ pub enum BlockError {
         "no loop device is free: detach one (losetup -l lists them, losetup -d detaches), {OTHERWISE}"
     )]
     NoFreeLoop,
+    /// All NBD devices are in use.
+    #[error("no nbd device is free: disconnect one (nbd-client -d /dev/nbd0), {OTHERWISE}")]
+    NoFreeNbd,
+    /// A size that blocks do not divide.
+    #[error(
+        "the drive's {size_bytes} bytes are no multiple of {block_bytes}: leave out --block-size"
+    )]
+    Uneven {
+        /// The drive's size.
+        size_bytes: u64,
+        /// The block size.
+        block_bytes: u32,
+    },
     /// No privileges.
     #[error("--block needs root, and {what} is not allowed: use sudo, {OTHERWISE}")]
     NotAllowed {
@@ -105,6 +120,7 @@ enum Parts {
 #[derive(Debug)]
 pub struct Attached {
     device: Device,
+    is_detaching: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -114,11 +130,17 @@ enum Device {
 }
 
 impl Block {
-    /// Prepares one with blocks of `block_bytes`. `name` is the name of the drive.
+    /// Prepares one with blocks of `block_bytes`, for a drive with this size and name.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
-    pub fn open(block_bytes: u32, name: &str) -> Result<Self, BlockError> {
+    pub fn open(block_bytes: u32, size_bytes: u64, name: &str) -> Result<Self, BlockError> {
+        if !size_bytes.is_multiple_of(block_bytes.into()) {
+            return Err(BlockError::Uneven {
+                size_bytes,
+                block_bytes,
+            });
+        }
         let plain = |letter: char| {
             if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
                 letter
@@ -128,14 +150,11 @@ impl Block {
         };
         let name = name.chars().take(40).map(plain).collect::<String>();
         let name = format!("drivelab-{name}");
-        let (parts, channel) = match NbdDevice::open()? {
-            Some((device, socket)) => (Parts::Nbd(device), Channel::Nbd(socket)),
-            None => {
-                let device = LoopDevice::free()?;
-                let mount = Mount::new(&device)?;
-                let channel = Channel::File(mount.answered()?, name.clone());
-                (Parts::File(mount, device), channel)
-            }
+        let (parts, channel) = match NbdDevice::open() {
+            Ok(Some((device, socket))) => (Parts::Nbd(device), Channel::Nbd(socket)),
+            Ok(None) => file(&name)?,
+            // What is wrong with NBD only matters where the other way fails, too.
+            Err(error) => file(&name).map_err(|_| error)?,
         };
         Ok(Self {
             parts,
@@ -150,11 +169,16 @@ impl Block {
         self.channel.take()
     }
 
-    /// Joins the device to the server, which must answer meanwhile.
+    /// Joins the device to the server, which must answer meanwhile. `is_detaching` is set before
+    /// the kernel disconnects because this end asks for it.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
-    pub fn attach(self, export: &Export) -> Result<Attached, BlockError> {
+    pub fn attach(
+        self,
+        export: &Export,
+        is_detaching: Arc<AtomicBool>,
+    ) -> Result<Attached, BlockError> {
         let device = match self.parts {
             Parts::Nbd(mut device) => {
                 device.connect(export, self.block_bytes)?;
@@ -170,7 +194,10 @@ impl Block {
                 Device::Loop(device)
             }
         };
-        Ok(Attached { device })
+        Ok(Attached {
+            device,
+            is_detaching,
+        })
     }
 }
 
@@ -184,14 +211,25 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        mounts::unmount_all(&self.device.name());
+        let name = self.device.name();
+        mounts::unmount_all(&name);
         // Data of programs that never synced is passed on. Whoever did sync has heard of a failure.
+        mounts::sync_partitions(&name);
         let _ = rustix::fs::fsync(&self.device);
+        self.is_detaching.store(true, Ordering::Relaxed);
         match &mut self.device {
             Device::Nbd(device) => device.disconnect(),
             Device::Loop(device) => device.detach(),
         }
     }
+}
+
+/// A file behind a loop device, and how the kernel asks for its data.
+fn file(name: &str) -> Result<(Parts, Channel), BlockError> {
+    let device = LoopDevice::free()?;
+    let mount = Mount::new(&device)?;
+    let channel = Channel::File(mount.answered()?, name.to_owned());
+    Ok((Parts::File(mount, device), channel))
 }
 
 impl Device {

@@ -33,13 +33,28 @@ fn sync(place: &Path) {
     }
 }
 
+/// Writes out what programs wrote to partitions of the device and never synced.
+pub(super) fn sync_partitions(name: &str) {
+    for part in partitions(name) {
+        let path = Path::new("/dev").join(part.file_name().unwrap_or_default());
+        if let Ok(node) = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
+            // Whoever synced has heard of a failure.
+            let _ = rustix::fs::fsync(node);
+        }
+    }
+}
+
+/// The folders of a device's partitions in `/sys`.
+fn partitions(name: &str) -> impl Iterator<Item = PathBuf> {
+    let inside = fs::read_dir(Path::new("/sys/block").join(name));
+    let inside = inside.into_iter().flatten().flatten().map(|one| one.path());
+    inside.filter(|one| one.join("partition").exists())
+}
+
 /// The numbers of a device and its partitions, as `43:1`.
 fn numbers(name: &str) -> Vec<Vec<u8>> {
     let device = Path::new("/sys/block").join(name);
-    let parts = fs::read_dir(&device).into_iter().flatten().flatten();
-    let parts = parts.map(|part| part.path());
-    let parts = parts.filter(|part| part.join("partition").exists());
-    let devices = [device.clone()].into_iter().chain(parts);
+    let devices = [device].into_iter().chain(partitions(name));
     let numbers = devices.filter_map(|one| fs::read(one.join("dev")).ok());
     numbers.map(|each| each.trim_ascii_end().to_vec()).collect()
 }
@@ -81,9 +96,10 @@ mod tests {
         let table = b"25 1 7:1 / / rw - ext4 /dev/loop1 rw\n\
             26 25 7:11 / /a rw - ext4 /dev/loop11 rw\n\
             short\n\
+            28 25 259:3 / /part rw - ext4 /dev/nbd0p1 rw\n\
             27 25 7:1 /sub /with\\040blank\\134 rw shared:1 - ext4 /dev/loop1 rw\n";
         let found = places(table, &[b"7:1".to_vec(), b"259:3".to_vec()]);
-        assert_eq!(found, ["/", "/with blank\\"].map(PathBuf::from));
+        assert_eq!(found, ["/", "/part", "/with blank\\"].map(PathBuf::from));
         let found = places(table, &[b"7:11".to_vec()]);
         assert_eq!(found, [PathBuf::from("/a")]);
         assert_eq!(places(table, &[]), Vec::<PathBuf>::new());

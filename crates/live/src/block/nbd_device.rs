@@ -5,9 +5,10 @@
 //! ```
 //!
 //! A thread waits in the kernel as long as the device is connected. If the process dies, that wait
-//! ends, and the kernel fails all outstanding requests and disconnects the device. Only a device
-//! that the kernel reports as free is ever touched. There is also an interface by netlink, where
-//! the kernel waits by itself; but requests of a process that died would then wait for ever.
+//! ends, and the kernel fails all outstanding requests and disconnects the device; kernels before
+//! Linux 6.1 do not always, so they are not used. Only a device that the kernel reports as free is
+//! ever touched. There is also an interface by netlink, where the kernel waits by itself; but
+//! requests of a process that died would then wait for ever.
 
 use std::fs;
 use std::io;
@@ -34,6 +35,11 @@ const SET_BLOCKS: Opcode = 0xAB07;
 const DISCONNECT: Opcode = 0xAB08;
 const SET_FLAGS: Opcode = 0xAB0A;
 
+/// The first kernel in which no request waits for ever.
+const LEAST_KERNEL: (u32, u32) = (6, 1);
+/// The kernel gives sizes in units of this.
+const SECTOR_BYTES: u64 = 512;
+
 /// The interval at which to look whether the device has come.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -47,8 +53,12 @@ pub(super) struct NbdDevice {
 
 impl NbdDevice {
     /// Takes a free device and returns the server's end of its socket, too. `None` if this kernel
-    /// has no NBD client, or no device of it is free.
+    /// has no NBD client, or one that is too old.
     pub fn open() -> Result<Option<(Self, UnixStream)>, BlockError> {
+        let uname = rustix::system::uname();
+        if version(&uname.release().to_string_lossy()) < Some(LEAST_KERNEL) {
+            return Ok(None);
+        }
         let mut numbers: Vec<u32> = fs::read_dir("/sys/block")
             .into_iter()
             .flatten()
@@ -63,6 +73,7 @@ impl NbdDevice {
             })
             .collect();
         numbers.sort_unstable();
+        let has_any = !numbers.is_empty();
         for number in numbers {
             if is_connected(number) {
                 continue;
@@ -71,19 +82,21 @@ impl NbdDevice {
                 return Ok(Some(found));
             }
         }
+        if has_any {
+            return Err(BlockError::NoFreeNbd);
+        }
         Ok(None)
     }
 
     /// Takes this device, if it is free.
     fn take(number: u32) -> Result<Option<(Self, UnixStream)>, BlockError> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let not_allowed = || BlockError::NotAllowed {
+            what: format!("/dev/nbd{number}"),
+        };
         let node = match rustix::fs::open(format!("/dev/nbd{number}"), flags, Mode::empty()) {
             Ok(node) => node,
-            Err(Errno::ACCESS | Errno::PERM) => {
-                return Err(BlockError::NotAllowed {
-                    what: format!("/dev/nbd{number}"),
-                });
-            }
+            Err(Errno::ACCESS | Errno::PERM) => return Err(not_allowed()),
             Err(_) => return Ok(None),
         };
         let refused = |error: io::Error| BlockError::Refused {
@@ -99,6 +112,7 @@ impl NbdDevice {
         match ask::<SET_SOCKET>(&node, kernel.as_raw_fd() as usize) {
             Ok(()) => {}
             Err(Errno::BUSY | Errno::INVAL) => return Ok(None),
+            Err(Errno::ACCESS | Errno::PERM) => return Err(not_allowed()),
             Err(error) => return Err(refused(error.into())),
         }
         let device = Self {
@@ -136,14 +150,15 @@ impl NbdDevice {
                 let _ = ask::<CLEAR>(&node, 0);
             })
             .map_err(refused)?;
-        while !is_connected(self.number) {
-            if waits.is_finished() {
-                return Err(refused(io::Error::other("the kernel ended it at once")));
+        // The kernel shows the connection before the size.
+        while !waits.is_finished() {
+            if size_bytes(self.number) == Some(export.size_bytes) {
+                self.waits = Some(waits);
+                return Ok(());
             }
             thread::sleep(LOOK);
         }
-        self.waits = Some(waits);
-        Ok(())
+        Err(refused(io::Error::other("the kernel ended it at once")))
     }
 
     /// Disconnects it. Programs that still use it get errors.
@@ -167,6 +182,18 @@ fn is_connected(number: u32) -> bool {
     PathBuf::from(format!("/sys/block/nbd{number}/pid")).exists()
 }
 
+/// The size that the kernel shows.
+fn size_bytes(number: u32) -> Option<u64> {
+    let sectors = fs::read_to_string(format!("/sys/block/nbd{number}/size")).ok()?;
+    Some(sectors.trim_end().parse::<u64>().ok()? * SECTOR_BYTES)
+}
+
+/// The first two numbers of a kernel's release, as `6.1.0-57-amd64`.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 /// Sends a request with a number to the device.
 fn ask<const REQUEST: Opcode>(node: &OwnedFd, number: usize) -> Result<(), Errno> {
     // SAFETY: these requests take a number.
@@ -181,5 +208,19 @@ fn block_signals() {
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_a_kernel_is_read_from_its_release() {
+        assert_eq!(version("6.1.0-57-amd64"), Some((6, 1)));
+        assert_eq!(version("5.15-rc3"), Some((5, 15)));
+        assert!(version("5.15-rc3") < Some(LEAST_KERNEL));
+        assert!(version("6.18.44") > Some(LEAST_KERNEL));
+        assert!(version("unknown") < Some(LEAST_KERNEL));
     }
 }

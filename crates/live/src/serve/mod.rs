@@ -99,8 +99,8 @@ impl Settings {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     stop: AtomicBool,
-    /// The block device is being detached, so the kernel may disconnect.
-    is_detaching: AtomicBool,
+    /// The block device is being detached, so the kernel disconnects.
+    is_detaching: Arc<AtomicBool>,
     told: Mutex<Told>,
     watched: Mutex<Arc<Watched>>,
 }
@@ -176,7 +176,9 @@ impl Serving {
             thread: Some(thread),
             block: None,
         };
-        match block.map(|block| block.attach(&export)).transpose() {
+        let is_detaching = Arc::clone(&serving.shared.is_detaching);
+        let attached = block.map(|block| block.attach(&export, is_detaching));
+        match attached.transpose() {
             Ok(block) => {
                 serving.block = block;
                 Ok(serving)
@@ -225,7 +227,7 @@ impl Serving {
 
     /// Ends it, and returns what was served.
     pub fn stop(&mut self) -> Told {
-        self.detach();
+        self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
         match self.thread.take() {
             None => self.told(),
@@ -236,16 +238,9 @@ impl Serving {
     }
 }
 
-impl Serving {
-    fn detach(&mut self) {
-        self.shared.is_detaching.store(true, Ordering::Relaxed);
-        self.block = None;
-    }
-}
-
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.detach();
+        self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // Whoever dropped it does not want a result.

@@ -193,7 +193,8 @@ impl Server {
                 if self.kernel_number != Some(number) {
                     self.work.told.went();
                 } else if !self.shared.is_detaching.load(Ordering::Relaxed) {
-                    self.work.told.total.failure = Some(Failure::Kernel);
+                    let failure = &mut self.work.told.total.failure;
+                    failure.get_or_insert(Failure::Kernel);
                     self.shared.stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -442,9 +443,10 @@ mod tests {
         Ok(reply[8..].to_vec())
     }
 
-    #[test]
-    fn the_kernel_needs_no_negotiation_and_is_no_client() -> Result<(), Box<dyn std::error::Error>>
-    {
+    type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+    /// A server with the kernel as its only client, and the kernel's end.
+    fn served(shared: &Arc<Shared>) -> Outcome<(Server, UnixStream)> {
         let settings = Settings {
             export: Export {
                 name: "small".to_owned(),
@@ -459,12 +461,17 @@ mod tests {
             patience_ns: PATIENCE_NS,
             power_cuts: None,
         };
-        let shared = Arc::<Shared>::default();
         let store = Store::Memory(MemoryStore::new(SIZE, SIZE));
         let door = Door::open(Place::Port(0))?;
-        let (mut kernel, end) = UnixStream::pair()?;
-        let server = Server::new(door, None, store, settings, Arc::clone(&shared))?;
-        let server = server.with_kernel(Some(Channel::Nbd(end)))?;
+        let (kernel, end) = UnixStream::pair()?;
+        let server = Server::new(door, None, store, settings, Arc::clone(shared))?;
+        Ok((server.with_kernel(Some(Channel::Nbd(end)))?, kernel))
+    }
+
+    #[test]
+    fn the_kernel_needs_no_negotiation_and_is_no_client() -> Outcome<()> {
+        let shared = Arc::<Shared>::default();
+        let (server, mut kernel) = served(&shared)?;
         assert_eq!(server.clients(), 0);
         let running = thread::spawn(move || server.run());
         kernel.write_all(&[request(1, 7, (4096, 4096)), vec![5; 4096]].concat())?;
@@ -478,6 +485,20 @@ mod tests {
         let told = running.join().map_err(|_| "the server panicked")?;
         assert_eq!((told.requests(), told.connected), (2, 0));
         assert_eq!(told.failure, Some(Failure::Kernel));
+        Ok(())
+    }
+
+    #[test]
+    fn a_kernel_that_disconnects_while_its_device_is_detached_is_no_failure() -> Outcome<()> {
+        let shared = Arc::<Shared>::default();
+        shared.is_detaching.store(true, Ordering::Relaxed);
+        let (server, mut kernel) = served(&shared)?;
+        let running = thread::spawn(move || server.run());
+        kernel.write_all(&request(2, 0, (0, 0)))?;
+        assert_eq!(kernel.read(&mut [0; 1])?, 0);
+        shared.stop.store(true, Ordering::Relaxed);
+        let told = running.join().map_err(|_| "the server panicked")?;
+        assert_eq!(told.failure, None);
         Ok(())
     }
 }

@@ -21,8 +21,8 @@ pub enum Failure {
     Drive(SimError),
     /// The kernel disconnected the block device.
     #[error(
-        "the kernel disconnected the block device, as it does when the server is stopped (kill -STOP) \
-         or the machine sleeps: serve the drive again"
+        "the kernel disconnected the block device, as it does when the server is stopped (kill -STOP), \
+         the machine sleeps, or somebody detaches it: serve the drive again"
     )]
     Kernel,
     /// The file failed at a power loss.
