@@ -69,8 +69,6 @@ _FAST: Final = {_DTRS: (1000.0, 30 * _MINUTE_NS), _CLOUD: (300.0, 10 * _MINUTE_N
 # An array like one of its members, whose minutes are learned with the depth that was measured: that
 # is already off by 5 % alone, and the forecast is not below half of it.
 _NOT_HALF: Final = frozenset({("sim:array-x25m", _CLOUD)})
-# Its model has half as many units as the drive, with pages twice as large.
-_NOT_AS_MANY: Final = frozenset({("sim:samsung-slc-32gb", _CLOUD)})
 # Fewer saturated windows say nothing.
 _FEWEST_SATURATED: Final = 5
 _NAMES: Final = (
@@ -232,8 +230,6 @@ def _tell_served(
                     f"{drive}, {_TRACES[name]}: throughput of saturated windows within "
                     f"{100 * _THROUGHPUT:.0f} % at the median",
                     holds=fast.throughput <= _THROUGHPUT,
-                    # A known miss is shown as one; any other fails the command.
-                    target=(drive, name) in _NOT_AS_MANY,
                 )
             if one.latency_mean > elsewhere / 2:
                 missed.add((drive, name))
