@@ -210,6 +210,7 @@ def run(args: argparse.Namespace) -> int:
             # From the moment when clients learn the address, a signal is the usual way to end the
             # server.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
+                _ignore_suspension(serving)
                 _say_where(args, drive.capacity_bytes, serving, monitor.url)
                 monitor.show(serving)
                 _wait(serving, args.seconds)
@@ -318,14 +319,17 @@ def _watch_page() -> bytes:
     return watch_page()
 
 
+def _ignore_suspension(serving: Serving) -> None:
+    """Ignore Ctrl-Z with an NBD device: the kernel would disconnect it."""
+    if serving.block_path is not None and serving.block_path.startswith("/dev/nbd"):
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+
+
 def _say_where(
     args: argparse.Namespace, capacity_bytes: int, serving: Serving, url: str | None
 ) -> None:
     from drivelab.cli.serve_text import first_line
 
-    if serving.block_path is not None and serving.block_path.startswith("/dev/nbd"):
-        # The kernel disconnects an NBD device whose server is stopped.
-        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     # With --json the output is one object.
     where = [serving.uri] if serving.block_path is None else [serving.block_path, serving.uri]
     stream = sys.stderr if args.json else sys.stdout

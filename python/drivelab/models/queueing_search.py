@@ -75,7 +75,7 @@ _HOPELESS: Final = 0.8
 _UNEXPLAINED: Final = 0.004
 _LOGS: Final = (1, 4)
 # They are kept if they leave at most this share of what others do. A drive that maps blocks has a
-# half or less; other drives, which vary or are disks, have two thirds or more by chance.
+# half or less; other drives, which vary or are disks, have 0.7 or more by chance.
 _DECISIVE: Final = 0.6
 # Programs of a settled drive take so many times as long where its search begins.
 _SETTLED: Final = 4.0

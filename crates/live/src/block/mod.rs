@@ -5,9 +5,9 @@
 //!   program ─> /dev/loopN ─> loop device ─> file of a FUSE mount ─> messages ─> serve
 //! ```
 //!
-//! Only file systems on the device must be unmounted at the end. An NBD or loop device detaches
-//! itself when the last program closes it. The mount is in no folder and lives as long as its file
-//! is open, which the loop device holds. The socket or the messages end with the process.
+//! Only file systems on the device must be unmounted at the end. The kernel disconnects an NBD
+//! device when the process ends. A loop device detaches itself when the last program closes it, and
+//! the mount behind it, which is in no folder, lives as long as its file is open.
 
 mod loop_device;
 mod message;
@@ -43,12 +43,12 @@ const OTHERWISE: &str = "or leave out --block and let programs come by NBD";
 pub enum BlockError {
     /// Neither NBD nor FUSE.
     #[error(
-        "--block needs nbd or FUSE, and this kernel offers neither: load one (modprobe nbd), {OTHERWISE}"
+        "--block needs FUSE, or nbd from Linux 6.1 on, and this kernel offers neither: load one (modprobe fuse), {OTHERWISE}"
     )]
     NoFuse,
     /// No loop devices.
     #[error(
-        "--block needs nbd or loop devices, and {path} is not there: load one (modprobe nbd), {OTHERWISE}"
+        "--block needs loop devices, or nbd from Linux 6.1 on, and {path} is not there: load them (modprobe loop), {OTHERWISE}"
     )]
     NoLoop {
         /// What is missing.
