@@ -51,15 +51,20 @@ impl Accesses {
         self.count += 1;
         let (begin, end) = (self.next, self.next + self.size);
         self.next = end + self.stride;
-        let first = (begin / page).floor();
-        let last = ((end - 1.0) / page).floor();
-        let before = self.last_page.replace(last as u64);
-        let again = before == Some(first as u64);
-        let is_near = again || before.is_some_and(|before| before + 1 == first as u64);
+        // Never below zero, so these round down.
+        let first = (begin / page) as u64;
+        let last = ((end - 1.0) / page) as u64;
+        let before = self.last_page.replace(last);
+        let again = before == Some(first);
+        let is_near = again || before.is_some_and(|before| before + 1 == first);
+        let partial = (
+            begin > first as f64 * page,
+            end < (last as f64 + 1.0) * page,
+        );
         Access {
-            first: first as u64,
-            last: last as u64,
-            partial: (begin > first * page, end < (last + 1.0) * page),
+            first,
+            last,
+            partial,
             again,
             follows: is_near && !is_random && self.stride < page,
             is_random,

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::access::Access;
 use crate::logs::Logs;
-use crate::moment::{Log, Moment};
+use crate::moment::{Log, Moment, Step};
 use crate::{COSTS, Cost, Layout};
 
 /// The unit of sizes on the link.
@@ -28,12 +28,24 @@ pub struct Drive {
     /// For each member, when the pages in its buffer are programmed.
     buffers: Vec<BinaryHeap<Reverse<Moment>>>,
     logs: Logs,
-    /// The unit whose turn it is.
+    /// The state in which a workload with writes begins; nothing before the first.
+    full: Option<Full>,
+    /// The units of a member.
+    each: usize,
+    /// The unit of a member whose turn it is.
     turn: usize,
     /// When the previous read arrived.
     read_before: Moment,
     /// For each member, when the current command has arrived, and its pages.
     commands: Vec<(Moment, f64)>,
+}
+
+/// A state with full buffers.
+struct Full {
+    units: Vec<Moment>,
+    buffers: Vec<BinaryHeap<Reverse<Moment>>>,
+    /// What led there.
+    steps: Vec<Step>,
 }
 
 impl Drive {
@@ -51,6 +63,8 @@ impl Drive {
                 .collect(),
             buffers: vec![BinaryHeap::new(); layout.members],
             logs: Logs::new(layout.units, layout.log_blocks, layout.block_pages),
+            full: None,
+            each: layout.units / layout.members,
             turn: 0,
             read_before: Moment::ZERO,
             commands: vec![(Moment::ZERO, 0.0); layout.members],
@@ -58,7 +72,6 @@ impl Drive {
     }
 
     pub fn reset(&mut self, writes: bool) {
-        self.log.clear();
         self.links.fill([Moment::ZERO; 2]);
         self.reads.fill(Moment::ZERO);
         self.programs.fill(Moment::ZERO);
@@ -66,18 +79,52 @@ impl Drive {
         self.logs.clear();
         self.turn = 0;
         self.read_before = Moment::ZERO;
-        let each = self.layout.units / self.layout.members;
-        for member in 0..self.layout.members {
-            self.buffers[member].clear();
-            // The buffer is full when a workload with writes begins.
-            let pages = if writes { self.layout.buffer_pages } else { 0 };
-            for page in 0..pages {
-                let unit = member * each + page % each;
-                let done = self.log.after(self.written(unit), Cost::Program, 1.0);
-                self.set_written(unit, done);
-                self.buffers[member].push(Reverse(done));
+        self.log.clear();
+        for buffer in &mut self.buffers {
+            buffer.clear();
+        }
+        if writes {
+            self.fill();
+        }
+    }
+
+    /// Fills the buffers, as they are when a workload with writes begins.
+    fn fill(&mut self) {
+        let full = self.full.take().unwrap_or_else(|| self.filled());
+        self.log.go_on_after(&full.steps);
+        self.buffers.clone_from(&full.buffers);
+        let written = if self.layout.reads_first {
+            &mut self.programs
+        } else {
+            &mut self.reads
+        };
+        written.clone_from(&full.units);
+        self.full = Some(full);
+    }
+
+    /// Programs as many pages as the buffers hold.
+    fn filled(&mut self) -> Full {
+        self.log.clear();
+        let mut units = vec![Moment::ZERO; self.layout.units];
+        let mut buffers = vec![BinaryHeap::new(); self.layout.members];
+        for (units, buffer) in units.chunks_mut(self.each).zip(&mut buffers) {
+            for page in 0..self.layout.buffer_pages {
+                let unit = &mut units[page % self.each];
+                *unit = self.log.after(*unit, Cost::Program, 1.0);
+                buffer.push(Reverse(*unit));
             }
         }
+        Full {
+            units,
+            buffers,
+            steps: self.log.steps().to_vec(),
+        }
+    }
+
+    /// Sets the costs of later steps.
+    pub fn set_costs(&mut self, costs: [f64; COSTS]) {
+        self.log.set_costs(costs);
+        self.full = None;
     }
 
     /// Puts each member's pages of a request into `commands`.
@@ -131,7 +178,7 @@ impl Drive {
         for page in access.first..access.first + count {
             let again = access.again && page == access.first;
             if page > access.first {
-                place = self.layout.next_place(place, page);
+                place = self.layout.next_place(place, page, self.each);
             }
             let (member, unit) = place;
             let arrived = self.commands[member].0;
@@ -186,7 +233,7 @@ impl Drive {
         let mut place = self.layout.place(access.first);
         for page in access.first..access.first + count {
             if page > access.first {
-                place = self.layout.next_place(place, page);
+                place = self.layout.next_place(place, page, self.each);
             }
             let programmed = self.program(access, page, place, (count, weight));
             if self.layout.buffer_pages == 0 {
@@ -222,11 +269,13 @@ impl Drive {
         let again = access.again && is_first;
         let replaces = again && self.layout.merges;
         if self.layout.writes_in_turn {
-            let each = self.layout.units / self.layout.members;
             if !replaces {
                 self.turn += 1;
+                if self.turn == self.each {
+                    self.turn = 0;
+                }
             }
-            unit = member * each + self.turn % each;
+            unit = member * self.each + self.turn;
         }
         let arrived = self.commands[member].0;
         let arrived = self.channel(arrived, arrived, unit, weight);

@@ -108,14 +108,19 @@ impl Layout {
         (page / (stripe * members) * stripe + page % stripe) / (units / members)
     }
 
-    /// The member and unit of the page with this number. The page before it went to `before`.
+    /// The member and unit of the page with this number. The page before it went to `before`; each
+    /// member has this many units.
     #[inline(always)]
-    pub(crate) fn next_place(&self, before: (usize, usize), page: u64) -> (usize, usize) {
+    pub(crate) fn next_place(
+        &self,
+        before: (usize, usize),
+        page: u64,
+        each: usize,
+    ) -> (usize, usize) {
         if self.members > 1 && page.is_multiple_of(self.member_stripe()) {
             return self.place(page);
         }
         let (member, unit) = (before.0, before.1 + 1);
-        let each = self.units / self.members;
         let is_last = unit == (member + 1) * each;
         (member, if is_last { member * each } else { unit })
     }

@@ -99,6 +99,12 @@ impl PartialOrd for Moment {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
+
+    // What a heap asks: without it, the answer goes by way of an `Option<Ordering>`, in branches.
+    #[inline(always)]
+    fn le(&self, other: &Self) -> bool {
+        self.ns.to_bits() <= other.ns.to_bits()
+    }
 }
 
 impl Ord for Moment {
@@ -108,8 +114,9 @@ impl Ord for Moment {
     }
 }
 
+/// A cost on the way to a moment, and the step before it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+pub struct Step {
     before: u32,
     times: f32,
     cost: Cost,
@@ -138,6 +145,17 @@ impl Log {
     /// Forgets the steps; critical paths are not known any more.
     pub fn clear(&mut self) {
         self.steps.clear();
+    }
+
+    /// All steps until now.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Forgets the steps, and goes on after these, which `steps` gave.
+    pub fn go_on_after(&mut self, steps: &[Step]) {
+        self.steps.clear();
+        self.steps.extend_from_slice(steps);
     }
 
     /// The moment that is later by a cost, or by a multiple of it.

@@ -113,7 +113,7 @@ impl OpenLoop {
     /// As [`OpenLoop::new`].
     pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), QueueingError> {
         let costs: [f64; COSTS] = checked_costs(costs)?;
-        self.drive.log.set_costs(costs);
+        self.drive.set_costs(costs);
         Ok(())
     }
 

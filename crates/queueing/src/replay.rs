@@ -91,8 +91,13 @@ pub fn replay(
         .map(|(row, values)| Workload::read(values).ok_or(QueueingError::Workload { row }))
         .collect::<Result<Vec<_>, _>>()?;
     let mut found = vec![Replayed::NOTHING; workloads.len()];
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = (workloads.len() / ROWS_PER_THREAD).clamp(1, cores);
+    let worth = workloads.len() / ROWS_PER_THREAD;
+    // Asking for the number of cores takes as long as a workload.
+    let threads = if worth < 2 {
+        1
+    } else {
+        worth.min(thread::available_parallelism().map_or(1, NonZero::get))
+    };
     let each = workloads.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         for (workloads, found) in workloads.chunks(each).zip(found.chunks_mut(each)) {
@@ -205,6 +210,23 @@ impl Batches {
     }
 }
 
+/// When the request at a place of the loop goes on: a number that has the order of the times, which
+/// are never below zero, then of the places. Numbers are compared without branches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn(u128);
+
+impl Turn {
+    #[inline(always)]
+    const fn new(ns: f64, place: usize) -> Self {
+        Self((ns.to_bits() as u128) << 64 | place as u128)
+    }
+
+    #[inline(always)]
+    const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The next step of a request in flight, and its time.
 #[derive(Clone, Copy)]
 struct InFlight {
@@ -236,8 +258,9 @@ impl Drive {
             };
             depth
         ];
-        // The bits of times, which are never below zero, have the order of the times.
-        let mut order: BinaryHeap<_> = (0..depth).map(|place| Reverse((0, place))).collect();
+        let mut order: BinaryHeap<_> = (0..depth)
+            .map(|place| Reverse(Turn::new(0.0, place)))
+            .collect();
         let page = self.layout.page_bytes as f64;
         let mut begin = Moment::ZERO;
         let mut batches = Batches::new(least / BATCHES);
@@ -247,12 +270,13 @@ impl Drive {
             let Some(mut next_of_all) = order.peek_mut() else {
                 break begin;
             };
-            let Reverse((key, place)) = &mut *next_of_all;
-            let next = in_flight[*place];
+            let Reverse(turn) = &mut *next_of_all;
+            let place = turn.place();
+            let next = in_flight[place];
             if let Some((first, last)) = next.arrived {
                 let at = self.read_data(next.at, first, last, reads.size);
-                in_flight[*place] = InFlight { at, arrived: None };
-                *key = at.ns.to_bits();
+                in_flight[place] = InFlight { at, arrived: None };
+                *turn = Turn::new(at.ns, place);
                 continue;
             }
             if sent == from {
@@ -280,8 +304,8 @@ impl Drive {
                     arrived: Some((access.first, access.last)),
                 }
             };
-            *key = went_on.at.ns.to_bits();
-            in_flight[*place] = went_on;
+            *turn = Turn::new(went_on.at.ns, place);
+            in_flight[place] = went_on;
         };
         let mut counts = [0.0; COSTS];
         let each = 1.0 / (sent - from) as f64;
