@@ -26,6 +26,8 @@ use crate::survey::{Sent, Surveyed};
 
 /// Batches read ahead: a few thousand requests each.
 const AHEAD: usize = 4;
+/// A batch ends after this many commands: large requests are cut into many.
+const MOST_SENT: usize = 1 << 16;
 
 /// A surveyed trace, ready to be sent.
 #[derive(Clone, Debug)]
@@ -72,6 +74,8 @@ struct Reading {
     replay: Replay,
     records: Records,
     batch: Vec<Record>,
+    /// Which of the batch comes next.
+    next: usize,
     depth: Option<RecordedDepth>,
     fingerprint: Fingerprint,
     requests: u64,
@@ -82,6 +86,7 @@ impl Reading {
         Ok(Self {
             records: replay.origin.open()?,
             batch: Vec::new(),
+            next: 0,
             depth: replay
                 .pace
                 .needs_recorded_depth()
@@ -101,12 +106,19 @@ impl Reading {
         sent.clear();
         while sent.is_empty() {
             let mut batch = std::mem::take(&mut self.batch);
-            self.records.next_batch(&mut batch)?;
+            if self.next == batch.len() {
+                self.records.next_batch(&mut batch)?;
+                self.next = 0;
+            }
             if batch.is_empty() {
                 return self.check();
             }
-            for record in &batch {
+            for record in batch.get(self.next..).unwrap_or_default() {
+                if sent.len() >= MOST_SENT {
+                    break;
+                }
                 self.send(record, placing, sent)?;
+                self.next += 1;
             }
             self.batch = batch;
         }

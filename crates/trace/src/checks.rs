@@ -14,7 +14,7 @@ pub enum Check {
     Malformed = 0,
     /// Lines longer than in any trace.
     LongLine = 1,
-    /// Numbers beyond 64 bits.
+    /// Numbers beyond 64 bits, or beyond what a device takes.
     TooLarge = 2,
     /// Reads and writes of no bytes.
     ZeroSize = 3,
@@ -73,7 +73,9 @@ impl Check {
     pub(crate) const fn of(problem: &Problem) -> Self {
         match problem {
             Problem::LongLine => Self::LongLine,
-            Problem::TooLarge { .. } => Self::TooLarge,
+            Problem::TooLarge { .. } | Problem::Huge { .. } | Problem::FarLater { .. } => {
+                Self::TooLarge
+            }
             Problem::ZeroSize { .. } => Self::ZeroSize,
             Problem::BeyondDevice { .. } => Self::BeyondDevice,
             Problem::Late { .. } => Self::Late,

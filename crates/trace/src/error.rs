@@ -160,6 +160,9 @@ pub enum TraceError {
     },
 }
 
+/// Of 365.25 days.
+const NS_PER_YEAR: f64 = 31_557_600e9;
+
 /// An error in a line or record.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Problem {
@@ -180,6 +183,30 @@ pub enum Problem {
     TooLarge {
         /// Its name.
         field: &'static str,
+    },
+    /// A request larger than any that a device takes.
+    #[error(
+        "a {operation} of {size_bytes} bytes, and a device takes at most {most_bytes} at once; \
+         check the unit of sizes ({})",
+        words::ADDRESS_UNIT
+    )]
+    Huge {
+        /// Read, write or trim.
+        operation: Operation,
+        /// Its size.
+        size_bytes: u64,
+        /// The largest size.
+        most_bytes: u64,
+    },
+    /// A request too long after the first one.
+    #[error(
+        "the request is {:.0} years later than the first one; check the unit of times ({})",
+        *by_ns as f64 / NS_PER_YEAR,
+        words::TIME_UNIT
+    )]
+    FarLater {
+        /// By how much.
+        by_ns: u64,
     },
     /// More text where the line should end.
     #[error("there is more behind the last field")]

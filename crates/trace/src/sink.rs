@@ -8,6 +8,13 @@ use crate::record::Record;
 
 /// Length of the excerpt of a bad line.
 const EXCERPT_BYTES: usize = 60;
+/// The largest read or write, far above what a device takes at once. Longer ones would be cut into
+/// any number of pieces.
+const MOST_MOVED_BYTES: u64 = 4 << 30;
+/// The largest trim: a whole device.
+const MOST_TRIMMED_BYTES: u64 = 128 << 40;
+/// The longest time from the first request to a later one: 146 years.
+const MOST_SPAN_NS: u64 = 1 << 62;
 
 /// Requests of one file, and data shared by all files.
 pub(crate) struct Sink {
@@ -19,6 +26,8 @@ pub(crate) struct Sink {
     pub position: u64,
     /// The latest time of the file so far.
     pub latest_ns: u64,
+    /// The time of the first request of all files.
+    first_ns: Option<u64>,
     pub names: Vec<String>,
     pub devices: Devices,
     pub checks: Checks,
@@ -35,6 +44,7 @@ impl Sink {
             file: 0,
             position: 0,
             latest_ns: 0,
+            first_ns: None,
             names,
             devices: Devices::new(options.devices.clone()),
             checks: Checks::default(),
@@ -68,6 +78,24 @@ impl Sink {
             let operation = record.operation;
             return Err(Problem::ZeroSize { operation });
         }
+        let most_bytes = if record.operation.moves_data() {
+            MOST_MOVED_BYTES
+        } else {
+            MOST_TRIMMED_BYTES
+        };
+        if record.size_bytes > most_bytes {
+            return Err(Problem::Huge {
+                operation: record.operation,
+                size_bytes: record.size_bytes,
+                most_bytes,
+            });
+        }
+        let first_ns = self.first_ns.unwrap_or(record.arrival_ns);
+        if record.arrival_ns.saturating_sub(first_ns) > MOST_SPAN_NS {
+            return Err(Problem::FarLater {
+                by_ns: record.arrival_ns - first_ns,
+            });
+        }
         let Some(end_bytes) = record.offset_bytes.checked_add(record.size_bytes) else {
             return Err(Problem::TooLarge { field: "end" });
         };
@@ -87,6 +115,7 @@ impl Sink {
             self.checks.filtered += 1;
             return;
         }
+        self.first_ns.get_or_insert(record.arrival_ns);
         if record.arrival_ns < self.latest_ns {
             self.note(Check::StepBack, record.position);
         } else {

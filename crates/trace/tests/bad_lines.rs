@@ -84,6 +84,16 @@ fn each_kind_is_named() {
         "the time is larger",
         Check::TooLarge,
     );
+    between(
+        "0,1,4294967808,w,0.1",
+        "a write of 4294967808 bytes, and a device takes at most 4294967296 at once",
+        Check::TooLarge,
+    );
+    between(
+        "0,1,512,r,4611686119.0",
+        "the request is 146 years later than the first one",
+        Check::TooLarge,
+    );
 }
 
 /// The longest line is read; one more byte makes it invalid.

@@ -55,6 +55,9 @@ fn placeless(records: &[Record]) -> Vec<Record> {
     records.iter().map(placeless).collect()
 }
 
+/// The largest read or write of a trace.
+const MOST_MOVED_BYTES: u64 = 4 << 30;
+
 /// Time step, device, operation, place, and other known values.
 type Drawn = (u64, u32, usize, (u64, u64), (u64, u64, u64, u32));
 
@@ -63,7 +66,7 @@ fn requests(most: u64) -> impl Strategy<Value = Vec<Record>> {
     let known = prop_oneof![Just(UNKNOWN), 0..most];
     let process = prop_oneof![Just(UNKNOWN_PROCESS), 0..UNKNOWN_PROCESS];
     let times = (known.clone(), known.clone(), known, process);
-    let place = (0..most / 2, 1..most / 2);
+    let place = (0..most / 2, 1..=MOST_MOVED_BYTES);
     let one = (0..1_u64 << 40, 0..4_u32, 0..5_usize, place, times);
     prop::collection::vec(one, 1..60).prop_map(|drawn| {
         let mut arrival_ns = 0;

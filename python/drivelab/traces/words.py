@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FINDINGS: Final[Mapping[str, str]] = {
     "malformed": "not of the format, cut off or damaged",
     "long_line": "longer than 64 KiB",
-    "too_large": "with numbers beyond 64 bits",
+    "too_large": "with impossibly large numbers",
     "zero_size": "reads or writes of 0 bytes",
     "beyond_device": "beyond the end of the device",
     "late": "too late to be sorted in",

@@ -46,6 +46,8 @@ def bad_files(folder: Path) -> dict[str, tuple[bytes, str]]:
         "late": ((GOOD + "0,0,512,r,0\n" * 2).encode(), "widen --sort-window"),
         "huge": ((GOOD + f"0,{10**30},512,r,99\n").encode(), "larger than 64 bits"),
         "zero": ((GOOD + "0,0,0,r,99\n").encode(), "a read of 0 bytes"),
+        "exabyte": ((GOOD + f"0,0,{10**18},r,99\n").encode(), "check the unit of sizes"),
+        "centuries": ((GOOD + f"0,0,512,r,{10**10}\n").encode(), "check the unit of times"),
     }
 
 
@@ -65,7 +67,7 @@ def test_bad_files_are_one_line(capsys, tmp_path, monkeypatch, name: str, action
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["nul", "huge", "zero"])
+@pytest.mark.parametrize("name", ["nul", "huge", "zero", "exabyte", "centuries"])
 def test_bad_lines_are_skipped_and_counted(capsys, tmp_path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(bad_files(tmp_path)[name][0])
@@ -81,7 +83,7 @@ ODD = {
     "all ties": "".join(f"0,{8 * index},4096,w,7\n" for index in range(500)),
     "a thousand devices": "".join(f"{index % 1000},0,512,r,{index}\n" for index in range(4000)),
     "far offsets": "".join(f"0,{10**12 + 8 * index},4096,r,{index}\n" for index in range(500)),
-    "huge requests": "".join(f"0,0,{10**12},r,{index}\n" for index in range(20)),
+    "huge requests": "".join(f"0,0,{4 << 30},r,{index}\n" for index in range(20)),
     "years apart": "".join(f"0,0,512,r,{10**7 * index}\n" for index in range(20)),
 }
 
