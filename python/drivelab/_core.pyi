@@ -115,6 +115,10 @@ class Stream:
         """How many requests it has, where it ends by itself."""
 
     @property
+    def writes_anywhere(self) -> bool:
+        """Whether it changes data at places that do not follow the zones of a drive."""
+
+    @property
     def end_bytes(self) -> int | None:
         """From the drive's first byte to the last that it may address; `None` for all of it."""
 

@@ -148,6 +148,12 @@ impl PyStream {
         self.stream.commands()
     }
 
+    /// Whether it changes data at places that do not follow the zones of a drive.
+    #[getter]
+    fn writes_anywhere(&self) -> bool {
+        self.stream.writes_anywhere()
+    }
+
     /// One past the last byte of the drive that it may address; `None` if it may go anywhere.
     #[getter]
     fn end_bytes(&self) -> Option<u64> {

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, Content, PlacementId};
+use drivelab_request::{Command, CommandKind, Content, Direction, PlacementId};
 
 use crate::{
     Characteristics, CharacteristicsError, Generator, Loop, SharedSource, Stimulus, WholePass,
@@ -178,6 +178,34 @@ impl Stream {
     ) -> Self {
         let commands = commands.into_iter().map(Into::into);
         Self::new(name, Source::Timed(commands.collect()))
+    }
+
+    /// Whether it changes data at places that do not follow the zones of a drive. A list of commands
+    /// is taken to follow them.
+    #[must_use]
+    pub fn writes_anywhere(&self) -> bool {
+        let changes = |kind: CommandKind| !matches!(kind, CommandKind::Read | CommandKind::Flush);
+        match &self.source {
+            Source::Closed(requests) | Source::Open { requests, .. } => match requests {
+                Requests::Characteristics(workload) | Requests::EachOnce(workload) => {
+                    workload.write_ratio > 0.0
+                }
+                Requests::Pass(pass) => pass.direction == Direction::Write,
+                Requests::Stimulus(stimulus) => stimulus.read_ratio < 1.0,
+                Requests::Zoned(_) => false,
+            },
+            Source::Timed(_) => false,
+            Source::Paced(source) => {
+                let sent = source.0.commands();
+                CommandKind::ALL
+                    .into_iter()
+                    .any(|kind| changes(kind) && sent[kind.index()] > 0)
+            }
+            Source::Windows(windows) => windows
+                .kinds
+                .iter()
+                .any(|kind| kind.direction == Direction::Write),
+        }
     }
 
     /// The number of commands, if it ends by itself.

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
+from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from drivelab._core import Stream, WindowTuple
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.session import StepPlan
@@ -40,6 +44,31 @@ def streams_of(workload: Workload, content: str, range_bytes: int | None = None)
     if isinstance(workload, Trace):
         return streams
     return streams if range_bytes is None else [each.within(range_bytes) for each in streams]
+
+
+def refuse_writes_anywhere(name: str, preset: Mapping[str, Any], streams: Sequence[Stream]) -> None:
+    """Refuse to measure what a drive with zones refuses: only the rest would be counted.
+
+    Parameters
+    ----------
+    name
+        The drive.
+    preset
+        Its resolved values.
+    streams
+        What is to be measured.
+
+    Raises
+    ------
+    UsageError
+        If the drive has zones, and a stream writes without regard to them.
+    """
+    if "zones" in preset and any(each.writes_anywhere for each in streams):
+        raise UsageError(
+            f"{name} has zones, and this workload writes anywhere, so its writes would be refused: "
+            "give a scenario whose streams have `zones` (docs/zones.md), or read only; drivelab "
+            "simulate counts what is refused"
+        )
 
 
 def planned_window(

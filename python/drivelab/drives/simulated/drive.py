@@ -21,6 +21,7 @@ from drivelab.drives.simulated.asked import (
     nanoseconds,
     own_interval_ns,
     planned_window,
+    refuse_writes_anywhere,
     settled_by,
     streams_of,
 )
@@ -237,6 +238,7 @@ class SimulatedDrive(ClosedOnExit):
         asked, by_stream = [], []
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
+            refuse_writes_anywhere(self.name, self.preset, streams)
             holding = plan.holding(ends_by_itself=ends_by_itself(workload, streams))
             window = planned_window(workload, streams, holding, self.capacity_bytes)
             asked.append((index, streams, window, settled_by(workload, plan)))

@@ -9,7 +9,7 @@ from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge, step_measurement
-from drivelab.drives.simulated.asked import step_window
+from drivelab.drives.simulated.asked import refuse_writes_anywhere, step_window
 from drivelab.drives.simulated.simulation import operations, stream_results
 from drivelab.errors import UsageError
 from drivelab.units import format_size
@@ -115,6 +115,7 @@ class SimulatedSession(ClosedOnExit):
         """
         self.check(work)
         streams = work.streams()
+        refuse_writes_anywhere(self.name, self._preset, streams)
         plan.check(work, streams)
         reported = self._session.run(
             streams,
