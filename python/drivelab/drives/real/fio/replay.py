@@ -225,6 +225,19 @@ class _Replay:
         return tell
 
 
+def _duration_ns(clock_ns: int, depth: int, *done: OperationResult | None) -> int:
+    """Return how long a replay took, at least as long as its latencies need.
+
+    fio's log has whole milliseconds, and its latencies whole nanoseconds. So a replay of a few
+    short requests seems to take no time. But it takes at least its longest latency, and as at most
+    `depth` requests are outstanding, the sum of all latencies divided by `depth`.
+    """
+    found = [each for each in done if each is not None]
+    longest = max((each.latency_ns_max for each in found), default=0)
+    in_turn = sum(each.requests * each.latency_ns_mean for each in found) / depth
+    return max(1, clock_ns, longest, math.floor(in_turn))
+
+
 def replay_with_fio(
     setup: FioSetup,
     index: int,
@@ -265,7 +278,7 @@ def replay_with_fio(
     done = {each: segments.operation(each) for each in ("read", "write")}
     read, write = (None if each is None else OperationResult(**each) for each in done.values())
     late = segments.lateness()
-    duration_ns = max(1, segments.clock_ns)
+    duration_ns = _duration_ns(segments.clock_ns, requests.queue_depth, read, write, replay.flushed)
     stream = StreamResult(
         STREAM,
         duration_ns,

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from tests.made_trace import msr_file
 
-from drivelab._core import Completions
+from drivelab._core import Completions, histogram_bin
 from drivelab.drives.lateness import LATE_NS
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.fio import measurement as fio_measurement
 from drivelab.drives.real.fio import replay as fio_replay
@@ -93,6 +94,47 @@ def test_every_request_is_sent_at_its_time(
     assert measured.duration_ns >= 799 * 2_500_000 - MS
     assert measured.extra == {"segments": 1, "queue_depth": USUAL_JOBS}
     assert (measured.index, measured.workload, measured.stopped_by) == (7, trace, "requests")
+
+
+@pytest.mark.parametrize("speed", [1.0, None])
+def test_a_single_request_takes_as_long_as_its_latency(
+    drive: FioDrive, speed: float | None
+) -> None:
+    (measured,) = drive.measure([(0, Trace(requests_of(1, 0), speed=speed, depth=1))], PLAN)
+    assert measured.read is not None
+    # fio's clock counts milliseconds, and a read of a file takes less than one.
+    assert measured.duration_ns >= measured.read.latency_ns_max
+    assert measured.streams[0].duration_ns == measured.duration_ns
+
+
+def latencies(*latencies_ns: int) -> OperationResult:
+    mean = sum(latencies_ns) / len(latencies_ns)
+    bins: dict[int, int] = {}
+    for each in map(histogram_bin, latencies_ns):
+        bins[each] = bins.get(each, 0) + 1
+    ends = min(latencies_ns), max(latencies_ns)
+    return OperationResult(len(latencies_ns), 512, mean, *ends, bins)
+
+
+@pytest.mark.parametrize(
+    ("clock_ns", "depth", "done", "expected"),
+    [
+        (0, 64, [latencies(80_000), None], 80_000),
+        # The longest of all kinds.
+        (0, 64, [latencies(80_000), latencies(300_000), latencies(90_000)], 300_000),
+        # One after the other, or two at a time.
+        (0, 1, [latencies(80_000, 90_000), latencies(70_000)], 240_000),
+        (0, 2, [latencies(80_000, 90_000), latencies(70_000)], 120_000),
+        # The clock decides as soon as it shows more.
+        (MS, 1, [latencies(80_000, 90_000), None], MS),
+        (MS, 1, [latencies(1_700_000), None], 1_700_000),
+        (0, 1, [None, None], 1),
+    ],
+)
+def test_a_replay_takes_at_least_as_long_as_its_latencies(
+    clock_ns: int, depth: int, done: list[OperationResult | None], expected: int
+) -> None:
+    assert fio_replay._duration_ns(clock_ns, depth, *done) == expected
 
 
 def test_times_are_those_of_the_recording_divided_by_the_speed() -> None:
