@@ -1,7 +1,7 @@
 """Progress of a trace's replay on a real drive, on standard error.
 
-Before it starts, a line says how long it takes. On a terminal a second line is updated; elsewhere a
-line is printed every ten seconds.
+Before it starts, a line says how long it takes, and further lines what is doubtful about the trace.
+On a terminal the last line is updated; elsewhere a line is printed every ten seconds.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ def replay_reported(drive: Drive, workload: Workload) -> Iterator[None]:
     if lasting_ns is not None:
         pace = f"which takes {format_duration_ns(lasting_ns)}"
     print_note(f"replaying the trace on {drive.name}, {pace}; Ctrl-C stops it without a result")
+    for caution in () if workload.facts is None else workload.facts.cautions:
+        print_note(f"caution: {caution}")
     drive.watch = progress = ReplayProgress()
     try:
         yield

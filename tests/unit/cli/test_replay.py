@@ -34,6 +34,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.spc").write_text(spc(400))
     (tmp_path / "long.spc").write_text("0,0,4096,r,0\n0,0,4096,r,864000\n")
+    (tmp_path / "longer.spc").write_text("0,0,4096,r,0\n0,0,4096,r,10000000\n")
     (tmp_path / "wrong.spc").write_text(f"{spc(400)}0,x,y\n")
     (tmp_path / "hm.csv").write_text(msr(300))
     return tmp_path
@@ -198,6 +199,8 @@ def test_bad_traces_are_refused_in_a_line(here: Path, capsys, name: str, command
         (["--trace", "."], "is a folder; name the files of the trace in it"),
         (["--trace", "a.spc", "a.spc"], "a.spc is named twice"),
         (["--trace", "long.spc"], "lasts 240 h 0 min at this speed, and a simulated run at most 1"),
+        (["--trace", "long.spc", "--speed", "0.1x"], "replay it faster (--speed 2x or more)"),
+        (["--trace", "longer.spc"], "replay it faster (--speed 18x or more) or as fast as the "),
     ],
 )
 def test_options_that_make_no_sense_are_refused(capsys, words: list[str], said: str) -> None:

@@ -10,6 +10,8 @@ import pytest
 from tests.made_trace import msr_file
 
 from drivelab.cli import main as cli
+from drivelab.drives.real.fio import drive as fio_drive
+from drivelab.errors import RunError
 
 
 @pytest.fixture
@@ -49,6 +51,24 @@ def test_a_replay_says_how_long_it_takes_and_how_it_was_sent(
     assert not Path(file).exists()
 
 
+def test_a_doubt_about_the_trace_is_said_before_it_is_sent(
+    file: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise RunError("it was not sent")
+
+    monkeypatch.setattr(fio_drive, "replay_with_fio", stopped)
+    trace = spc_file(tmp_path, [f"0,{8 * k},512,r,{k / 1e9:.9f}" for k in range(200)])
+    _, err = said(capsys, 1, "measure", file, "--size", "8MiB", "--trace", trace)
+    replaying, caution, failed = err.splitlines()[-3:]
+    assert "replaying the trace on" in replaying
+    assert caution == ("drivelab: caution: 1.005e9 requests a second: the unit of time is larger")
+    assert "it was not sent" in failed
+
+
 def test_a_late_replay_says_so_first(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +89,7 @@ def test_the_depth_that_fio_keeps_is_reported(
     assert "fio keeps one depth: 2 outstanding, the mean of the recorded ones" in text
 
 
+_LONG = "0,0,512,r,0\n0,0,512,r,864000"
 _FAR, _NEAR = "0,999999,512,r,0", "0,0,512,r,0"
 
 
@@ -76,6 +97,8 @@ _FAR, _NEAR = "0,999999,512,r,0", "0,0,512,r,0"
     ("words", "expected"),
     [
         ([_FAR], "give --fit wrap or --fit scale, or a larger drive"),
+        ([_LONG], "lasts 240 h 0 min at this speed, and a replay at most 156 h 22 min; replay it "),
+        ([_LONG, "--speed", "0.001x"], "replay it faster (--speed 2x or more) or as fast as the "),
         ([_NEAR, "--depth", "300"], "give --depth 256 or less"),
         ([_NEAR, "--seconds", "1s"], "leave seconds out"),
         ([_NEAR, "--warmup", "1s"], "--warmup has no effect on a trace"),

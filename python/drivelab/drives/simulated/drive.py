@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
-from drivelab._core import MOST_SIMULATED_NS, SECTOR_BYTES, available_cores
+from drivelab._core import SECTOR_BYTES, available_cores
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
@@ -38,13 +38,14 @@ from drivelab.drives.simulated.simulation import (
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.memory import available_bytes, lacking, peak_bytes
 from drivelab.named_file import check_file, read_file
-from drivelab.units import format_duration_ns, format_size
+from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace_length import refuse_long
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import ends_by_itself, told_by_stream
 
@@ -199,13 +200,8 @@ class SimulatedDrive(ClosedOnExit):
             )
 
     def _check_trace(self, trace: Trace) -> None:
-        lasting_ns, end = trace.lasting_ns, trace.footprint_bytes
-        if lasting_ns is not None and lasting_ns > MOST_SIMULATED_NS:
-            raise UsageError(
-                f"the trace lasts {format_duration_ns(lasting_ns)} at this speed, and a "
-                f"simulated run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it "
-                "faster (--speed 2x or more) or as fast as the drive answers (--speed max)"
-            )
+        refuse_long(trace, "a simulated run")
+        end = trace.footprint_bytes
         if end is not None and end > self.capacity_bytes:
             others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]
             raise UsageError(

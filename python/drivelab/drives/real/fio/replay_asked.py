@@ -10,6 +10,7 @@ from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.trace import PLURALS
+from drivelab.workloads.trace_length import refuse_long
 
 if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
@@ -31,7 +32,7 @@ def check_replay(
     CannotAnswerError
         If it may not be written, has larger blocks, or fio cannot send it.
     UsageError
-        If the trace needs more space than the drive has.
+        If the trace needs more space than the drive has, or lasts too long.
     """
     commands = trace.commands
     trims = commands.get("trim", 0)
@@ -47,6 +48,7 @@ def check_replay(
         )
     if commands.get("write") and write_refusal is not None:
         raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+    refuse_long(trace, "a replay")
     footprint = trace.footprint_bytes
     if footprint is not None and footprint > capacity_bytes:
         wrap = "" if trace.fit == "scale" else " or --fit scale"
