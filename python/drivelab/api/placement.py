@@ -80,7 +80,7 @@ def place_workloads(
     from drivelab.place.measured import Bench
     from drivelab.place.placing import place
     from drivelab.place.plan_file import plan_of, read_plan
-    from drivelab.place.window import refuse_short, window_for
+    from drivelab.place.window import refuse_window, window_for
 
     _check_numbers(seconds, rounds, time_limit)
     if isinstance(plan, Mapping):
@@ -90,7 +90,7 @@ def place_workloads(
         name, read = path.name, read_plan(path)
     how = MeasurementPlan(seed=seed, warmup_requests=0, writes="sustained", workers=workers)
     window = window_for(read.demands, seconds)
-    refuse_short(read.demands, window)
+    refuse_window(read.demands, window)
     with panic_errors(), spelled_in_python(), ExitStack() as stack:
         benches = []
         for each in read.offers:

@@ -98,13 +98,13 @@ def run(args: argparse.Namespace) -> int:
             "writes one to begin with"
         )
     plan = read_plan(args.plan)
-    from drivelab.place.window import refuse_short, window_for
+    from drivelab.place.window import refuse_window, window_for
 
     if args.seconds is not None and args.seconds <= 0:
         raise UsageError("--seconds is 0; allowed: more than 0, such as 20s")
     window = window_for(plan.demands, args.seconds)
     try:
-        refuse_short(plan.demands, window, _word)
+        refuse_window(plan.demands, window, _word)
     except UsageError as error:
         raise UsageError(f"{args.plan}: {error}") from error
     executors = _executors(args, plan)

@@ -20,7 +20,7 @@ from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.exhibits.quantities import listed
 from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
 from drivelab.place.outcome import FEWEST_EXPECTED, Outcome, outcomes_of
-from drivelab.place.window import MOST_REQUESTS, refuse_short, seconds_text
+from drivelab.place.window import MOST_REQUESTS, refuse_window, seconds_text
 from drivelab.runs.executor import DriveExecutor
 from drivelab.runs.header import drive_header, this_start
 from drivelab.runs.progress import Progress
@@ -175,7 +175,7 @@ class Bench(ClosedOnExit):
         for each in made:
             self._window = self._window.within(self._found[_index(each)].duration_ns)
         try:
-            refuse_short(self._demands, self._window, self._word)
+            refuse_window(self._demands, self._window, self._word)
         except UsageError as error:
             raise UsageError(f"{self.drive.name}: {error}") from error
 

@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from drivelab._core import MOST_SIMULATED_NS
 from drivelab.errors import UsageError
 from drivelab.place.plan import Demand
 from drivelab.units import format_duration_ns
 from drivelab.workloads.given import shown
+from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace_length import least_speed, length_text
 
 #: Requests of the workload with the fewest, where the others allow it: 20 are beyond 99 %.
 _LEAST_REQUESTS: Final = 2000
@@ -31,6 +34,8 @@ _WARMUP_SHARE: Final = 0.1
 _MOST_WARMUP_SECONDS: Final = 20.0
 #: A trace that is sent as fast as the drive answers may end a little sooner next to others.
 _TRACE_SHARE: Final = 0.95
+#: Of simulated time; what arrives next must come before its end.
+_LONGEST_SHARE: Final = 0.95
 
 
 @dataclass(frozen=True)
@@ -114,10 +119,12 @@ def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Windo
     )
 
 
-def refuse_short(
+def refuse_window(
     demands: Sequence[Demand], window: Window, word: Callable[[str], str] = str
 ) -> None:
-    """Raise `UsageError` for a workload that may send nothing at all in the window.
+    """Raise `UsageError` for a window in which the workloads cannot be judged.
+
+    It is longer than a simulated run can be, or a workload may send nothing at all in it.
 
     Parameters
     ----------
@@ -135,6 +142,7 @@ def refuse_short(
                 'says how fast they arrive; add speed = "max" to send them as fast as the drive '
                 "answers"
             )
+    _refuse_long(demands, window, word)
     for each in demands:
         # Those of a trace have their times.
         if each.rate_iops is None or each.lasting_ns is not None:
@@ -146,6 +154,37 @@ def refuse_short(
                 f"{format_duration_ns(window.duration_ns)} that each measurement counts, "
                 f"{_why_short(demands, window, 10 / each.rate_iops, word)}"
             )
+
+
+def _refuse_long(demands: Sequence[Demand], window: Window, word: Callable[[str], str]) -> None:
+    is_long = window.duration_ns + window.warmup_ns > MOST_SIMULATED_NS
+    for each in demands:
+        workload = each.part.workload
+        if not isinstance(workload, Trace) or (each.lasting_ns or 0) <= MOST_SIMULATED_NS:
+            continue
+        # The simulator looks ahead to the next request, which may be beyond the end of its time.
+        if is_long or (each.rate_iops or 0.0) * window.seconds < 1.0:
+            raise UsageError(
+                f"workload {shown(each.name)}: its trace "
+                f"{length_text(each.lasting_ns or 0, 'a simulated run')}; write speed = "
+                f'{least_speed(workload)} or more to replay it faster, or speed = "max" to send it '
+                "as fast as the drive answers"
+            )
+    if not is_long:
+        return
+    hours = math.floor(_LONGEST_SHARE * MOST_SIMULATED_NS / 3.6e12 / (1 + _WARMUP_SHARE))
+    why = f"as {word('seconds')} says"
+    if window.requests is not None:
+        slowest = min(demands, key=lambda each: each.rate_iops or math.inf)
+        why = (
+            f"because workload {shown(slowest.name)} sends {slowest.rate_iops or 0:.3g} requests "
+            "a second"
+        )
+    raise UsageError(
+        f"each measurement lasts {format_duration_ns(window.duration_ns)}, {why}, and a "
+        f"simulated run at most {format_duration_ns(MOST_SIMULATED_NS)}; give {word('seconds')} "
+        f"{3600 * hours} or less"
+    )
 
 
 def _why_short(

@@ -7,7 +7,7 @@ from made_placement import demand
 
 from drivelab.errors import UsageError
 from drivelab.place.plan import Bounds, Demand
-from drivelab.place.window import refuse_short, window_for
+from drivelab.place.window import refuse_window, window_for
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import Part
@@ -92,14 +92,32 @@ def trace_of(*times_ns: int) -> Demand:
         ([demand("slow"), trace_of(0, 0)], None,
          "workload 't': all requests of its trace have one time, so nothing says how fast they "
          'arrive; add speed = "max" to send them as fast as the drive answers'),
+        # Beyond the end of simulated time.
+        ([demand("fast"), trace_of(0, 10**16)], None,
+         "workload 't': its trace lasts 2777 h 46 min at this speed, and a simulated run at most "
+         '156 h 22 min; write speed = 18 or more to replay it faster, or speed = "max" to send it '
+         "as fast as the drive answers"),
+        ([demand("slow", rate_iops=0.001)], None,
+         "each measurement lasts 555 h 33 min, because workload 'slow' sends 0.001 requests a "
+         "second, and a simulated run at most 156 h 22 min; give seconds 486000 or less"),
+        ([demand("fast")], 600_000.0,
+         "each measurement lasts 166 h 40 min, as seconds says, and a simulated run at most "
+         "156 h 22 min; give seconds 486000 or less"),
     ],
 )  # fmt: skip
-def test_a_window_in_which_a_workload_sends_nothing_is_refused(
+def test_a_window_in_which_a_workload_cannot_be_judged_is_refused(
     demands: list[Demand], seconds: float | None, said: str
 ) -> None:
     with pytest.raises(UsageError) as error:
-        refuse_short(demands, window_for(demands, seconds))
+        refuse_window(demands, window_for(demands, seconds))
     assert str(error.value) == said
+
+
+def test_a_long_trace_is_no_obstacle_if_its_beginning_is_enough() -> None:
+    busy = trace_of(*(at * 10**11 for at in range(10_000)))
+    refuse_window([busy], window_for([busy], 1000.0))
+    with pytest.raises(UsageError, match="its trace lasts 277 h"):
+        refuse_window([busy], window_for([busy], 99.0))
 
 
 def test_of_copies_so_much_is_counted_that_what_waits_has_room() -> None:
