@@ -15,6 +15,7 @@ from drivelab.notes import print_note
 from drivelab.runs.status_line import StatusLine
 from drivelab.units import format_duration_ns, format_time_left
 from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace_notes import trace_cautions
 
 if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
@@ -73,7 +74,7 @@ def replay_reported(drive: Drive, workload: Workload) -> Iterator[None]:
     if lasting_ns is not None:
         pace = f"which takes {format_duration_ns(lasting_ns)}"
     print_note(f"replaying the trace on {drive.name}, {pace}; Ctrl-C stops it without a result")
-    for caution in () if workload.facts is None else workload.facts.cautions:
+    for caution in trace_cautions(workload):
         print_note(f"caution: {caution}")
     drive.watch = progress = ReplayProgress()
     try:

@@ -10,6 +10,16 @@ if TYPE_CHECKING:
     from drivelab.workloads.trace import Trace
 
 _MOST_NAMED: Final = 4
+#: How the core's caution about such a trace begins; it goes on with what the trace is no use for.
+_NO_CLOCK: Final = "all requests have the same time: the trace has no clock"
+
+
+def trace_cautions(trace: Trace) -> list[str]:
+    """Return one sentence for each doubt about the recording's clock and units."""
+    cautions = () if trace.facts is None else trace.facts.cautions
+    # A replay does send them, without a pause.
+    at_once = _NO_CLOCK if trace.speed is None else f"{_NO_CLOCK}, so they are sent at once"
+    return [at_once if each.startswith(_NO_CLOCK) else each for each in cautions]
 
 
 def trace_notes(trace: Trace) -> list[str]:
@@ -17,7 +27,7 @@ def trace_notes(trace: Trace) -> list[str]:
     facts = trace.facts
     if facts is None:
         return []
-    notes = list(facts.cautions)
+    notes = trace_cautions(trace)
     if facts.device_count > 1:
         named = ", ".join(name for name, _ in facts.devices[:_MOST_NAMED])
         more = facts.device_count - _MOST_NAMED

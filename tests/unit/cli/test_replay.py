@@ -162,6 +162,18 @@ def test_odd_traces_are_replayed(here: Path, capsys, name: str) -> None:
     assert output["requests"] == EDGES[name].count("\n")
 
 
+@pytest.mark.parametrize("command", ["measure", "simulate"])
+def test_a_trace_without_a_clock_is_sent_at_once(here: Path, capsys, command: str) -> None:
+    (here / "ties.spc").write_text(EDGES["ties.spc"])
+    words = [command, SMALL, "--trace", "ties.spc"]
+    said = " ".join(shown(capsys, *words).split())
+    assert "the same time: the trace has no clock, so they are sent at once" in said
+    assert "cannot be sent" not in said
+    said = " ".join(shown(capsys, *words, "--speed", "max", "--depth", "4").split())
+    assert "the same time: the trace has no clock" in said
+    assert "at once" not in said
+
+
 BROKEN = {
     "empty": (b"", "is empty"),
     "nul": (spc(50).encode().replace(b"4096", b"40\x0096", 1), "line 1"),

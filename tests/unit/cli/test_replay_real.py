@@ -73,9 +73,12 @@ def test_a_late_replay_says_so_first(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = spc_file(tmp_path, [f"0,0,{4 << 20},r,0.0" for _ in range(60)])
-    out, _ = said(capsys, 0, "measure", file, "--size", "8MiB", "--trace", trace, "--depth", "1")
+    out, err = said(capsys, 0, "measure", file, "--size", "8MiB", "--trace", trace, "--depth", "1")
     assert out.startswith("caution ")
     assert "did not keep up with the recorded times" in " ".join(out.split())
+    no_clock = "all requests have the same time: the trace has no clock, so they are sent at once"
+    assert f"drivelab: caution: {no_clock}" in err
+    assert no_clock in " ".join(out.split())
 
 
 def test_the_depth_that_fio_keeps_is_reported(
