@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import UsageError
 from drivelab.units import format_size
@@ -13,6 +14,8 @@ from drivelab.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+_BEGINNING_BYTES: Final = 4096
 
 
 def reason_unread(error: OSError | ValueError) -> str:
@@ -71,6 +74,21 @@ def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read as {what}: it is not UTF-8 text") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def begins_as_text(path: Path) -> bool:
+    """Return whether the beginning of a file is text in UTF-8, or cannot be looked at."""
+    try:
+        if not path.is_file():
+            return True
+        with path.open("rb") as file:
+            # The last character may be cut off.
+            codecs.getincrementaldecoder("utf-8")().decode(file.read(_BEGINNING_BYTES))
+    except UnicodeDecodeError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextmanager

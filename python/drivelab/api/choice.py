@@ -282,7 +282,8 @@ def _workload_of(workload: object) -> tuple[Asking, str]:
     if isinstance(workload, Trace):
         return workload, name_of(workload)
     reference = path_text(workload, "a scenario", "tpc-c")
-    return read_scenario(reference), re.sub(r"\.toml$", "", Path(reference).name)
+    if_trace = f"read it with drivelab.trace({reference!r})"
+    return read_scenario(reference, if_trace=if_trace), re.sub(r"\.toml$", "", Path(reference).name)
 
 
 def _refuse_said_twice(workload: Asking, options: dict[str, Any]) -> None:

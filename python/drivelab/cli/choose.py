@@ -1,9 +1,10 @@
 """Choose between drives: run one workload on each, rank them, and show how sure the ranking is.
 
-WORKLOAD is a built-in scenario (`drivelab scenarios` lists them) or a scenario file. --trace
-replays recorded requests instead. Without either, the workload is made of the characteristics
-below. Every drive is measured several times with the same random numbers as the others. A
-statement such as "12 % faster" is made only if its 95 % interval supports it.
+WORKLOAD is a built-in scenario (`drivelab scenarios` lists them), a scenario file, or a recorded
+trace, which is replayed; --trace names a trace of several files. Without any of them, the workload
+is made of the characteristics below. Every drive is measured several times with the same random
+numbers as the others. A statement such as "12 % faster" is made only if its 95 % interval supports
+it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workload",
         metavar="WORKLOAD",
         nargs="?",
-        help="a scenario: NAME or FILE.toml [a workload of the characteristics below]",
+        help="a scenario: NAME or FILE.toml, or a trace as with --trace [a workload of the "
+        "characteristics below]",
     )
     parser.add_argument(
         "--drives",
@@ -175,6 +177,8 @@ def _workload_of(args: argparse.Namespace) -> Workload:
 
     if args.trace is not None and args.workload is not None:
         raise UsageError(f"a trace already sets what is sent: leave out {args.workload} or --trace")
+    if args.workload is not None and _is_trace(args):
+        args.trace, args.workload = [Path(args.workload)], None
     trace = measured_trace_of(args)
     if trace is not None:
         return trace
@@ -189,6 +193,19 @@ def _workload_of(args: argparse.Namespace) -> Workload:
                 f"a scenario already sets what is sent: leave out {option} or {args.workload}"
             )
     return read_scenario(args.workload)
+
+
+def _is_trace(args: argparse.Namespace) -> bool:
+    """Return whether the workload is a file of a trace; scenarios are text, and mostly .toml."""
+    from drivelab.drives.simulated.scenarios import SUFFIX, scenario_file
+    from drivelab.named_file import begins_as_text
+    from drivelab.workloads.recorded import recognised_format
+
+    path = scenario_file(args.workload)
+    if path is None or path.suffix == SUFFIX:
+        return False
+    is_known = args.format is not None or recognised_format(path) is not None
+    return is_known or not begins_as_text(path)
 
 
 def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.Namespace:

@@ -48,6 +48,8 @@ def workload_of(args: argparse.Namespace) -> Workload:
         if getattr(args, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"a scenario sets its own workloads: leave out {option} or --scenario")
+    if hasattr(args, "trace"):
+        return read_scenario(args.scenario, if_trace=f"name it with --trace {args.scenario}")
     return read_scenario(args.scenario)
 
 

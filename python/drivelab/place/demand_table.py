@@ -99,7 +99,7 @@ def _scenario(entry: Mapping[str, Any], where: str, folder: Path) -> Scenario:
     try:
         if scenario_file(name) is not None and (folder / name).exists():
             name = str(folder / name)
-        return read_scenario(name)
+        return read_scenario(name, if_trace="write trace = instead of scenario =")
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
     except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from drivelab import _core
-from drivelab.errors import UsageError
+from drivelab.errors import DrivelabError, UsageError
 from drivelab.named_file import opened_elsewhere
 from drivelab.near_names import meant
 from drivelab.workloads.given import END, attributes_of, is_number, is_whole, shown
@@ -286,6 +286,15 @@ def refuse_named(files: Sequence[Path]) -> None:
         if path.resolve() in seen:
             raise UsageError(f"{path} is named twice; name each file once")
         seen.add(path.resolve())
+
+
+def recognised_format(path: Path) -> str | None:
+    """Return the format of a file that is recognised as a trace; ``None`` for any other file."""
+    try:
+        # Reading a pipe would take its beginning away.
+        return _core.TraceReader([str(path)]).format if path.is_file() else None
+    except (DrivelabError, OSError):
+        return None
 
 
 def survey_files(

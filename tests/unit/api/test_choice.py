@@ -107,6 +107,7 @@ def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
         ({"writes": "sustained"}, "writes='sustained' has no effect on a trace"),
         ({"drives": [SMALL, "analytic:x25m-yoo2014"]}, "is a formula"),
         ({"workload": "tpc-c", "content": "zero"}, "leave out content"),
+        ({"workload": "a.spc"}, "not a scenario; read it with drivelab.trace('a.spc')"),
         ({"workload": 5}, "a scenario is named by text"),
     ],
 )

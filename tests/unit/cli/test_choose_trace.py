@@ -60,6 +60,23 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return said.err
 
 
+@pytest.mark.parametrize("name", ["a.spc", "a.spc.gz", "without-suffix"])
+def test_a_trace_is_the_workload_with_and_without_its_option(capsys, name: str) -> None:
+    text = spc(300).encode()
+    Path(name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    words = [*DRIVES, "--speed", "2x"]
+    expected = answer(capsys, "--trace", name, *words)
+    assert expected["workload"] == name
+    assert answer(capsys, name, *words) == expected
+
+
+def test_a_file_that_is_no_trace_is_a_scenario(capsys) -> None:
+    Path("mine").write_text('requests = 300\n[[stream]]\nname = "a"\nqueue_depth = 2\n')
+    assert answer(capsys, "mine", *DRIVES, "--repetitions", "2")["workload"] == "mine"
+    Path("mine").write_text("[[stream]\n")
+    assert "mine: line 1: not valid TOML" in refused(capsys, "mine", *DRIVES)
+
+
 def test_each_drive_answers_as_measuring_it_alone_does(capsys) -> None:
     found = answer(capsys, *TRACE)
     assert (found["workload"], found["repetitions"]) == ("a.spc", 1)
@@ -225,6 +242,7 @@ def test_a_trace_that_is_cut_off_is_refused_before_anything_is_measured(capsys) 
     Path("a.spc.gz").write_bytes(CUT_OFF)
     assert "a.spc.gz" in refused(capsys, "--trace", "a.spc.gz", *DRIVES, "--out", "out")
     assert not Path("out").exists()
+    assert "cut off or damaged" in refused(capsys, "a.spc.gz", *DRIVES)
 
 
 def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
@@ -238,6 +256,9 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
     ("words", "said"),
     [
         (["tpc-c", *TRACE], "a trace already sets what is sent: leave out tpc-c or --trace"),
+        (["a.spc", *TRACE], "a trace already sets what is sent: leave out a.spc or --trace"),
+        (["a.spc", *DRIVES, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
+        (["a.spc", *DRIVES, "--format", "msr"], "a.spc, line 1: the size is not there"),
         ([*TRACE, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
         ([*TRACE, "--warmup", "1s"], "--warmup has no effect on a trace, which is counted from"),
         ([*TRACE, "--warmup-requests", "9"], "--warmup-requests has no effect on a trace"),

@@ -231,6 +231,16 @@ def test_what_has_no_effect_on_a_trace_is_refused(capsys) -> None:
     assert "leave out --scenario or --trace" in refused(capsys, *scenario)
 
 
+@pytest.mark.parametrize("name", ["a.spc", "a.spc.gz"])
+def test_a_trace_is_no_scenario(here: Path, capsys, name: str) -> None:
+    (here / "a.spc.gz").write_bytes(gzip.compress(spc(400).encode()))
+    said = refused(capsys, "simulate", SMALL, "--scenario", name)
+    assert f"{name} is a trace of the format spc, not a scenario; name it with --trace {name}" in (
+        said
+    )
+    assert "not a scenario; name a scenario" in refused(capsys, "scenarios", name)
+
+
 def test_bad_lines_are_left_out_where_that_is_asked_for(here: Path, capsys) -> None:
     (here / "bad.spc").write_text(spc(50) + "0,x,y\n" + spc(50).replace("0,", "0,", 1))
     assert "line 51" in refused(capsys, "measure", SMALL, "--trace", "bad.spc")

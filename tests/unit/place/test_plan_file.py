@@ -119,6 +119,10 @@ def test_a_rate_in_bytes_is_one_in_requests(tmp_path: Path) -> None:
             "workload 'db': it takes 47244640256 bytes (44 GiB), and its place has",
         ),
         (
+            f'[[workload]]\nname = "old"\nscenario = "old.spc"\n{DRIVE}',
+            "is a trace of the format spc, not a scenario; write trace = instead of scenario =",
+        ),
+        (
             f'[[workload]]\nname = "old"\ntrace = "none.spc"\n{DRIVE}',
             "none.spc; name the file of a trace",
         ),

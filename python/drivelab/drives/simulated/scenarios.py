@@ -11,6 +11,7 @@ from drivelab.errors import UsageError
 from drivelab.named_file import read_text_file
 from drivelab.near_names import meant
 from drivelab.workloads.given import shown
+from drivelab.workloads.recorded import recognised_format
 from drivelab.workloads.scenario import Scenario
 
 SUFFIX: Final = ".toml"
@@ -28,10 +29,17 @@ def scenario_file(reference: str) -> Path | None:
     return None if reference in scenario_names() else Path(reference)
 
 
-def read_scenario(reference: str) -> Scenario:
+def read_scenario(reference: str, *, if_trace: str = "name a scenario") -> Scenario:
     """Read a scenario: one of the package's by its name, or a file by its path.
 
     Lists of requests that a file names are looked for in its folder.
+
+    Parameters
+    ----------
+    reference
+        The name or the path.
+    if_trace
+        The remedy if the file is a recorded trace.
 
     Raises
     ------
@@ -41,6 +49,18 @@ def read_scenario(reference: str) -> Scenario:
     path = scenario_file(reference)
     if path is None:
         return Scenario(scenario_text(reference))
+    try:
+        return _scenario_of(path)
+    except UsageError as error:
+        found = recognised_format(path)
+        if found is None:
+            raise
+        raise UsageError(
+            f"{path} is a trace of the format {found}, not a scenario; {if_trace}"
+        ) from error
+
+
+def _scenario_of(path: Path) -> Scenario:
     text = _text_of(path)
     files = tuple(
         (name, _read(path.parent / name, "a list of requests", _MAX_REQUESTS_BYTES))
