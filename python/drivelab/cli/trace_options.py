@@ -13,6 +13,7 @@ from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from drivelab.workloads.recorded import RecordedFiles
     from drivelab.workloads.trace import Trace
 
 #: Options that need a trace, and their values if they are not given.
@@ -92,6 +93,8 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
                 f"a trace already sets what is sent: leave out {_option(name)} or --trace"
             )
     files = recorded_files(args, args.trace)
+    if args.speed == (None,) and args.depth is None:
+        _refuse_unknown_depth(files)
     with ReadingProgress() as progress:
         return Trace.of_files(
             files,
@@ -99,6 +102,22 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             depth=args.depth,
             fit=args.fit or "keep",
             progress=progress,
+        )
+
+
+def _refuse_unknown_depth(files: RecordedFiles) -> None:
+    """Refuse to take the depth from files of a format that does not tell it, before reading them.
+
+    Files of other formats may still lack response times; reading them to their end shows that.
+    """
+    from drivelab._core import trace_formats
+
+    name = files.open().format
+    if name in {each["name"] for each in trace_formats() if not each["response"]}:
+        raise UsageError(
+            f"--speed {_MOST} needs a depth: {files.name} is of the format {name}, which has no "
+            "response times, so the recorded depth is not known; give --depth N, for example "
+            "--depth 32"
         )
 
 

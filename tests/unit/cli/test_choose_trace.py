@@ -265,7 +265,7 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
         ([*TRACE, "--writes", "sustained"], "--writes sustained has no effect on a trace"),
         ([*TRACE, "--repetitions", "3"], "none of these drives varies, so every repetition"),
         ([*TRACE, "--by", "throughput"], "--by throughput does not rank drives under a trace"),
-        ([*TRACE, "--speed", "max"], "give a depth"),
+        ([*TRACE, "--speed", "max"], "give --depth N"),
         ([*DRIVES, "--speed", "2x"], "--speed is for a trace: name its files with --trace FILE"),
         (["--trace", "none.spc", *DRIVES], "none.spc"),
     ],

@@ -37,6 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "longer.spc").write_text("0,0,4096,r,0\n0,0,4096,r,10000000\n")
     (tmp_path / "wrong.spc").write_text(f"{spc(400)}0,x,y\n")
     (tmp_path / "hm.csv").write_text(msr(300))
+    (tmp_path / "some.csv").write_text(msr(300) + "128166372003361629,hm,0,Read,0,4096,\n")
     return tmp_path
 
 
@@ -201,7 +202,10 @@ def test_bad_traces_are_refused_in_a_line(here: Path, capsys, name: str, command
         (["--trace", "a.spc", "--write-ratio", "1"], "leave out --write-ratio or --trace"),
         (["--trace", "a.spc", "--speed", "fast"], "such as 2x or 0.5x, or max"),
         (["--trace", "a.spc", "--speed", "0x"], "such as 2x or 0.5x, or max"),
-        (["--trace", "a.spc", "--speed", "max"], "no response time; give a depth"),
+        (["--trace", "a.spc", "--speed", "max"], "no response times, so the recorded"),
+        (["--trace", "a.spc", "--speed", "max"], "give --depth N, for example --depth 32"),
+        (["--trace", "missing.spc", "--speed", "max"], "there is no file missing.spc"),
+        (["--trace", "some.csv", "--speed", "max"], "1 of 301 requests have no response time"),
         (["--trace", "a.spc", "--depth", "0"], "a whole number from 1 to 65536"),
         (["--trace", "a.spc", "--fit", "squeeze"], "it takes keep, wrap, scale"),
         (["--trace", "a.spc", "--format", "xyz"], "xyz"),
