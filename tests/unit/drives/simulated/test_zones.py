@@ -37,7 +37,7 @@ def measured(drive: SimulatedDrive, workload: Workload) -> float:
     "workload",
     [
         Characteristics(write_ratio=0.5, queue_depth=4),
-        WholePass(direction="write", file_bytes=2**20, request_bytes=65_536),
+        WholePass("write", is_random=False, request_bytes=65_536, file_bytes=2**20),
     ],
 )
 def test_writes_anywhere_are_refused(drive: SimulatedDrive, workload: Workload) -> None:
@@ -56,7 +56,7 @@ def test_reads_and_streams_with_zones_are_measured(drive: SimulatedDrive) -> Non
         ["measure", ZONED, "--write-ratio", "0.5"],
         ["choose", "file-server", "--drives", f"{ZONED},sim:x25m"],
         ["model", ZONED, "--measurements", "40", "--out", "out"],
-        ["profile", ZONED, "--out", "out"],
+        ["profile", ZONED, "--file-size", "512MiB", "--out", "out"],
         ["pts", "run", "iops", ZONED, "--out", "out"],
         ["serve", ZONED, "--socket", "s"],
     ],
