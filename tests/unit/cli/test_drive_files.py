@@ -345,21 +345,21 @@ ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>
         ({"IO_Queue_Depth": "0"}, "queue_pair_depth = 0", "change IO_Queue_Depth ('0')"),
         (
             {"GC_Exec_Threshold": "1.0"},
-            "at least 132: 128 kept free by collection",
-            "collection.reserve_blocks_per_plane is GC_Exec_Threshold x Block_No_Per_Plane, cut to "
-            "a whole number and at least 10: change Block_No_Per_Plane ('128') or "
-            "GC_Exec_Threshold ('1.0')",
+            "Block_No_Per_Plane 128 leaves no block for data: collection keeps 128 blocks of each "
+            "plane free (GC_Exec_Threshold 1.0 x Block_No_Per_Plane 128, cut to a whole number and "
+            "at least 10)",
+            "lower GC_Exec_Threshold to at most 0.1796; Overprovisioning_Ratio alone is not "
+            "enough, as it is at most 0.8",
         ),
         (
             {"Block_No_Per_Plane": "90000000"},
-            "collection.reserve_blocks_per_plane = 4500000 is not possible",
-            "change Block_No_Per_Plane ('90000000') or GC_Exec_Threshold ('0.05')",
+            "Block_No_Per_Plane is '90000000'",
+            "allowed: a whole number from 1 to 1048576",
         ),
         (
             {"Overprovisioning_Ratio": "0"},
-            "leaves 0 spare pages",
-            "geometry.over_provisioning_ratio is Overprovisioning_Ratio / "
-            "(1 - Overprovisioning_Ratio): change Overprovisioning_Ratio ('0')",
+            "Overprovisioning_Ratio 0 leaves 0 spare pages",
+            "raise Overprovisioning_Ratio to at least 0.102",
         ),
         (
             {"PCIe_Lane_Count": "0"},
@@ -407,7 +407,7 @@ def test_impossible_values_are_reported_by_the_settings_that_they_come_from(
         (ssdconfig({"Page_Capacity": None}), "Page_Capacity is missing; allowed: a whole number"),
         (ssdconfig({"Page_Capacity": "8 KiB"}), "Page_Capacity is '8 KiB'; allowed: a whole"),
         (ssdconfig({"Page_Capacity": "5000"}), "page_size_bytes = 5000"),
-        (ssdconfig({"Overprovisioning_Ratio": "nan"}), "allowed: a number from 0 to 0.99"),
+        (ssdconfig({"Overprovisioning_Ratio": "nan"}), "allowed: a number from 0 to 0.8"),
         (ssdconfig({"Overprovisioning_Ratio": "0.01"}), "spare"),
         (ssdconfig({"Memory_Type": "PCM"}), "Memory_Type is 'PCM'; allowed: FLASH"),
         (ssdconfig({"Flash_Technology": "QLC"}), "allowed: SLC or MLC or TLC"),

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.drives.presets.mqsim_spare import MOST_BLOCKS, MOST_SPARE, spare_remedy
 from drivelab.drives.presets.mqsim_words import (
     BITS,
     FORMULAS,
@@ -24,13 +25,14 @@ from drivelab.drives.presets.template import toml_value
 from drivelab.errors import ImpossibleValueError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _ROOT: Final = "Execution_Parameter_Set"
 _SETS: Final = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set")
 _MOST_TEXT: Final = 200
 
 _KEY: Final = re.compile(r"[a-z_]+\.[a-z_]+")
+_SHORTAGE: Final = re.compile(r"leaves \d+ spare pages but collection needs \d+")
 #: Line coding of a 6 Gb/s link: ten line bits per byte.
 _SATA_BYTES_PER_SECOND: Final = 600e6
 #: MQSim collects if fewer blocks are free than it may collect at the same time.
@@ -104,14 +106,22 @@ def import_ssdconfig(content: bytes, name: str, flows: FlowsCondition | None = N
         If it is no such file, or a setting is missing or impossible.
     """
     made = _Conversion(_settings(content), flows)
-    made.geometry()
-    made.timing()
-    made.mapping()
-    made.collection()
-    made.wear()
-    made.scheduling()
-    made.host()
+    made.convert()
     return made.imported(name)
+
+
+def _impossible(text: str) -> ImpossibleValueError | None:
+    """Return why no drive can be as a preset says, if none can."""
+    try:
+        PresetSource("imported", text).resolved()
+    except ImpossibleValueError as error:
+        return error
+    return None
+
+
+def _is_shortage(error: ImpossibleValueError) -> bool:
+    """Whether collection has too little space, whichever key the error is about."""
+    return "kept free by collection" in error.reason or _SHORTAGE.search(error.reason) is not None
 
 
 def _settings(content: bytes) -> dict[str, str]:
@@ -145,6 +155,16 @@ class _Conversion:
     unused: dict[str, str] = field(default_factory=dict)
     assumed: dict[str, str] = field(default_factory=dict)
 
+    def convert(self) -> None:
+        """Convert all settings."""
+        self.geometry()
+        self.timing()
+        self.mapping()
+        self.collection()
+        self.wear()
+        self.scheduling()
+        self.host()
+
     def geometry(self) -> None:
         """Convert the shape of the flash."""
         for key, setting in (
@@ -156,8 +176,9 @@ class _Conversion:
             ("pages_per_block", "Page_No_Per_Block"),
             ("page_size_bytes", "Page_Capacity"),
         ):
-            self._set(f"geometry.{key}", self._integer(setting), setting)
-        spare = self._number("Overprovisioning_Ratio", 0.0, 0.99)
+            most = MOST_BLOCKS if key == "blocks_per_plane" else None
+            self._set(f"geometry.{key}", self._integer(setting, most), setting)
+        spare = self._number("Overprovisioning_Ratio", 0.0, MOST_SPARE)
         # MQSim's is a share of the whole flash, ours of the capacity that the host sees.
         ratio = round(spare / (1 - spare), 6)
         self._set("geometry.over_provisioning_ratio", ratio, "Overprovisioning_Ratio")
@@ -385,13 +406,38 @@ class _Conversion:
                 self.unused[setting] = WITHOUT_COUNTERPART.get(setting, reason)
         unused = {name: why for name, why in self.unused.items() if name in self.settings}
         text = self._toml(name)
-        try:
-            PresetSource(name, text).resolved()
-        except ImpossibleValueError as error:
+        if (error := _impossible(text)) is not None:
+            if _is_shortage(error):
+                raise UsageError(self._shortage(error)) from error
             # The error's line numbers are those of a preset that the user does not have.
             raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
         is_written = self._boolean("Enabled_Preconditioning")
         return Imported(text, self.used, unused, self.assumed, is_written)
+
+    def _shortage(self, error: ImpossibleValueError) -> str:
+        """Return what leaves collection too little space, and what to change, in MQSim's units."""
+
+        def suffices(settings: Mapping[str, str]) -> bool:
+            other = _Conversion(dict(settings), self.flows)
+            other.convert()
+            found = _impossible(other._toml("other"))
+            return found is None or not _is_shortage(found)
+
+        given = {name: text[:40] for name, text in self.settings.items()}
+        spare, share = given["Overprovisioning_Ratio"], given["GC_Exec_Threshold"]
+        blocks = self.values["geometry.blocks_per_plane"][0]
+        reserve = self.values["collection.reserve_blocks_per_plane"][0]
+        pages = _SHORTAGE.search(error.reason)
+        said = (
+            f"Overprovisioning_Ratio {spare} {pages[0]}"
+            if pages
+            else f"Block_No_Per_Plane {blocks} leaves no block for data"
+        )
+        return (
+            f"{said}: collection keeps {reserve} blocks of each plane free "
+            f"(GC_Exec_Threshold {share} x Block_No_Per_Plane {blocks}, cut to a whole number and "
+            f"at least {_LEAST_RESERVE}); {spare_remedy(self.settings, suffices)}"
+        )
 
     def _remedy(self, error: ImpossibleValueError) -> str:
         """Return which settings determine the keys that an error names."""
@@ -443,13 +489,16 @@ class _Conversion:
         except (ValueError, OverflowError, KeyError) as error:
             raise UsageError(f"{setting} is {text[:40]!r}; allowed: {allowed}") from error
 
-    def _integer(self, setting: str) -> int:
+    def _integer(self, setting: str, most: int | None = None) -> int:
         def parse(text: str) -> int:
             if not (text.isascii() and text.isdigit() and len(text) < 19):
                 raise ValueError(text)
+            if most is not None and not 1 <= int(text) <= most:
+                raise ValueError(text)
             return int(text)
 
-        return int(self._read(setting, parse, "a whole number of at least 0"))
+        allowed = f"from 1 to {most}" if most is not None else "of at least 0"
+        return int(self._read(setting, parse, f"a whole number {allowed}"))
 
     def _number(self, setting: str, least: float, most: float) -> float:
         def parse(text: str) -> float:

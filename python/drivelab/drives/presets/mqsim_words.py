@@ -32,12 +32,8 @@ _REGISTER: Final = "Page_Capacity x 1000 / (Channel_Transfer_Rate x Flash_Channe
 BITS: Final = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 #: For keys that combine several settings: the formula.
 FORMULAS: Final = {
-    "geometry.over_provisioning_ratio": "Overprovisioning_Ratio / (1 - Overprovisioning_Ratio)",
     "timing.read_register_ns": _REGISTER,
     "timing.write_register_ns": _REGISTER,
-    "collection.reserve_blocks_per_plane": (
-        "GC_Exec_Threshold x Block_No_Per_Plane, cut to a whole number and at least 10"
-    ),
     "buffer.write_buffer_bytes": (
         "whole pages of Data_Cache_Capacity, and no more than one page of each plane"
     ),
