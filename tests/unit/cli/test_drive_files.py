@@ -12,6 +12,8 @@ from mqsim_file import DEVICE, FLASH, HOST, ssdconfig
 
 from drivelab._core import preset_names
 from drivelab.cli import main as cli
+from drivelab.drives.presets.mqsim import import_ssdconfig
+from drivelab.drives.presets.mqsim_words import KNOWN
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.presets.values import fitted_figures
 
@@ -289,7 +291,7 @@ def test_other_words_of_mqsim_are_understood_or_reported(capsys) -> None:
         "Flash_Technology": "TLC",
         "Transaction_Scheduling_Policy": "FLIN",
         "GC_Block_Selection_Policy": "RANDOM_PP",
-        "Plane_Allocation_Scheme": "F",
+        "Plane_Allocation_Scheme": "PWDC",
         "Static_Wearleveling_Enabled": "false",
         "Enabled_Preconditioning": "false",
         "Nobody_Knows": "7",
@@ -305,14 +307,14 @@ def test_other_words_of_mqsim_are_understood_or_reported(capsys) -> None:
     assert "'RANDOM_PP'" in reasons["GC_Block_Selection_Policy"]
     assert "'FLIN'" in reasons["Transaction_Scheduling_Policy"]
     assert reasons["PCIe_Lane_Count"] == "the link is SATA"
-    assert "Plane_Allocation_Scheme" in reasons
+    assert resolved["mapping"]["order"] == "pwdc"
     assert "collection.policy" in {each["key"] for each in conversion["assumed"]}
 
 
 @pytest.mark.parametrize(
     ("setting", "words", "key", "value"),
     [
-        ("Plane_Allocation_Scheme", (None, "F", "CW"), "mapping.order", "cwdp"),
+        ("Plane_Allocation_Scheme", (None,), "mapping.order", "cwdp"),
         ("Transaction_Scheduling_Policy", (None, "FLIN"), "scheduling.order", "first_come"),
         ("Address_Mapping", ("HYBRID",), "mapping.scheme", "page"),
     ],
@@ -328,6 +330,14 @@ def test_what_no_word_of_mqsim_says_is_assumed(
         assert tomllib.loads(Path("drive.toml").read_text())[table][name] == value
     # Where MQSim says it, nothing is assumed.
     assert key not in {each["key"] for each in imported(capsys)["assumed"]}
+
+
+@pytest.mark.parametrize(
+    ("setting", "word"), [(setting, word) for setting, words in KNOWN.items() for word in words]
+)
+def test_every_word_that_mqsim_reads_is_accepted(setting: str, word: str) -> None:
+    for given in (word, word.lower()):
+        import_ssdconfig(ssdconfig({setting: given}).encode(), "made")
 
 
 ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>\n'
@@ -409,6 +419,30 @@ def test_impossible_values_are_reported_by_the_settings_that_they_come_from(
         (ssdconfig({"Page_Capacity": "5000"}), "page_size_bytes = 5000"),
         (ssdconfig({"Overprovisioning_Ratio": "nan"}), "allowed: a number from 0 to 0.8"),
         (ssdconfig({"Overprovisioning_Ratio": "0.01"}), "spare"),
+        (
+            ssdconfig({"Transaction_Scheduling_Policy": "FOO"}),
+            "Transaction_Scheduling_Policy is 'FOO'; allowed: OUT_OF_ORDER or "
+            "PRIORITY_OUT_OF_ORDER or FLIN\n",
+        ),
+        (
+            ssdconfig({"Plane_Allocation_Scheme": "XYZ"}),
+            "Plane_Allocation_Scheme is 'XYZ'; allowed: CWDP or CWPD or CDWP or CDPW or CPWD or ",
+        ),
+        (ssdconfig({"Plane_Allocation_Scheme": "CWDD"}), "is 'CWDD'; allowed: CWDP or CWPD"),
+        (
+            ssdconfig({"GC_Block_Selection_Policy": "GREEDI"}),
+            "allowed: GREEDY or RGA or RANDOM or FIFO or RANDOM_P or RANDOM_PP\n",
+        ),
+        (ssdconfig({"Caching_Mechanism": "SIMPEL"}), "allowed: SIMPLE or ADVANCED\n"),
+        (ssdconfig({"Data_Cache_Sharing_Mode": "X"}), "allowed: SHARED or EQUAL_PARTITIONING\n"),
+        (ssdconfig({"CMT_Sharing_Mode": "X"}), "allowed: SHARED or EQUAL_PARTITIONING\n"),
+        (ssdconfig({"Flash_Comm_Protocol": "NVDDR3"}), "allowed: NVDDR2\n"),
+        (
+            ssdconfig({"CMD_Suspension_Support": "ERASES"}),
+            "allowed: NONE or ERASE or PROGRAM or PROGRAM_ERASE\n",
+        ),
+        (ssdconfig({"Preemptible_GC_Enabled": "flase"}), "is 'flase'; allowed: true or false\n"),
+        (ssdconfig({"Enable_ResponseTime_Logging": "no"}), "is 'no'; allowed: true or false\n"),
         (ssdconfig({"Memory_Type": "PCM"}), "Memory_Type is 'PCM'; allowed: FLASH"),
         (ssdconfig({"Flash_Technology": "QLC"}), "allowed: SLC or MLC or TLC"),
         (ssdconfig({"Channel_Transfer_Rate": "0"}), "have to be above 0"),

@@ -15,7 +15,9 @@ from drivelab.drives.presets.mqsim_spare import MOST_BLOCKS, MOST_SPARE, spare_r
 from drivelab.drives.presets.mqsim_words import (
     BITS,
     FORMULAS,
+    KNOWN,
     ORDERS,
+    SWITCHES,
     VICTIMS,
     WITHOUT_COUNTERPART,
 )
@@ -157,6 +159,7 @@ class _Conversion:
 
     def convert(self) -> None:
         """Convert all settings."""
+        self._check_words()
         self.geometry()
         self.timing()
         self.mapping()
@@ -164,6 +167,15 @@ class _Conversion:
         self.wear()
         self.scheduling()
         self.host()
+
+    def _check_words(self) -> None:
+        """Refuse words that MQSim does not know, also of settings without a counterpart."""
+        for setting, words in KNOWN.items():
+            if setting in self.settings:
+                self._word(setting, {word: word for word in words})
+        for setting in SWITCHES:
+            if setting in self.settings:
+                self._boolean(setting)
 
     def geometry(self) -> None:
         """Convert the shape of the flash."""
@@ -230,13 +242,10 @@ class _Conversion:
             self._assume("mapping.scheme", "page", "the usual scheme")
             for setting in ("Ideal_Mapping_Table", "CMT_Capacity"):
                 self.unused[setting] = "Address_Mapping is not PAGE_LEVEL: the map is in memory"
-        order = self.settings.get("Plane_Allocation_Scheme", "").lower()
-        if sorted(order) == sorted("cwdp"):
+        if "Plane_Allocation_Scheme" in self.settings:
+            order = self.settings["Plane_Allocation_Scheme"].lower()
             self._set("mapping.order", order, "Plane_Allocation_Scheme")
         else:
-            self.unused["Plane_Allocation_Scheme"] = (
-                "allocation that is not in one order of channel, way, die and plane"
-            )
             self._assume("mapping.order", "cwdp", "the usual order: channels first, planes last")
         self._condition()
 

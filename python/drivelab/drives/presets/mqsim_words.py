@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Final
 
 #: Settings that become no key of the preset, with the reason.
@@ -48,3 +49,16 @@ ORDERS: Final = {
     "OUT_OF_ORDER": "reads_first",
     "PRIORITY_OUT_OF_ORDER": "priority",
 }
+#: Settings whose words do not all become something: the words that MQSim reads. It refuses others.
+KNOWN: Final = {
+    "Plane_Allocation_Scheme": tuple("".join(order) for order in permutations("CWDP")),
+    "Transaction_Scheduling_Policy": (*ORDERS, "FLIN"),
+    "GC_Block_Selection_Policy": (*VICTIMS, "RANDOM_P", "RANDOM_PP"),
+    "Caching_Mechanism": ("SIMPLE", "ADVANCED"),
+    "Data_Cache_Sharing_Mode": ("SHARED", "EQUAL_PARTITIONING"),
+    "CMT_Sharing_Mode": ("SHARED", "EQUAL_PARTITIONING"),
+    "Flash_Comm_Protocol": ("NVDDR2",),
+    "CMD_Suspension_Support": ("NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE"),
+}
+#: The same for true and false. MQSim takes any other word as true.
+SWITCHES: Final = ("Preemptible_GC_Enabled", "Enable_ResponseTime_Logging")
