@@ -72,7 +72,7 @@ def simulate(args: argparse.Namespace) -> int:
 
     said = []
     for each in results:
-        notes = [f"not as in MQSim: {note}" for note in each["notes"]]
+        notes = [f"MQSim's files: {note}" for note in each["notes"]]
         title, values = in_lines(each["scenario"]), in_lines(each["simulation"])
         said.append(text(values, title=title, notes=in_lines(notes)))
     show("\n\n".join(said))
@@ -106,7 +106,7 @@ class _Prepared:
     sent
         What its flows send.
     notes
-        What differs from MQSim.
+        Settings with another meaning than in MQSim, or without effect.
     """
 
     title: str

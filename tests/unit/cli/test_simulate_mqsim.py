@@ -68,7 +68,21 @@ def test_the_words_of_a_run_name_what_is_otherwise(capsys) -> None:
     said = capsys.readouterr().out
     assert "workload.xml, IO_Scenario 1 of 1" in said
     assert "75 % reads, else writes of 4 KiB at random, queue depth 16" in said
-    assert "not as in MQSim: Intensity: MQSim does not read it either" in said
+    assert "MQSim's files: Intensity: MQSim does not read it either" in said
+
+
+def test_a_share_of_a_trace_that_is_repeated_is_said_to_have_no_effect(capsys) -> None:
+    Path("requests.trace").write_text("1000 0 0 8 1\n3000 0 16 8 1\n")
+    share = {"Percentage_To_Be_Executed": "50", "Relay_Count": "2"}
+    words = written([{"File_Path": "requests.trace", **share}])
+    assert cli.main(words) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    said = "Percentage_To_Be_Executed of flow 1: no effect, as in MQSim, because Relay_Count is 2"
+    assert f"MQSim's files: {said}: the whole trace is sent each time" in printed
+    (answer,) = answers(capsys, words)
+    assert said in " ".join(answer["notes"])
+    (stream,) = answer["simulation"]["streams"]
+    assert sum(each["requests"] for each in stream["operations"].values()) == 4
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,10 @@ OF_SYNTHETIC_FLOWS: Final = {
 }
 OF_RECORDED_FLOWS: Final = {
     "File_Path": "the trace, next to workload.xml or in the current folder",
-    "Percentage_To_Be_Executed": "share of the trace's requests to replay, from its start",
+    "Percentage_To_Be_Executed": (
+        "share of the trace's requests to replay, from its start; where `Relay_Count` is above 1 "
+        "all are sent, as in MQSim"
+    ),
     "Relay_Count": "how often the trace is sent, each time behind the last",
     "Time_Unit": "the unit of its times; MQSim reads ns, whatever it says",
 }

@@ -73,7 +73,7 @@ class Translated:
     scenario
         What the flows send.
     notes
-        What differs from MQSim, one line each that names the setting.
+        Settings with another meaning than in MQSim, or without effect: one line each.
     """
 
     scenario: Scenario
@@ -175,8 +175,8 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
     # A drive that is read has data everywhere here.
     meets_data = any(isinstance(flow, RecordedFlow) or _reads(flow) for flow in flows)
     for flow in flows:
-        if isinstance(flow, RecordedFlow) and flow.time_unit_ns != 1:
-            found.append(f"Time_Unit of {flow.name}: MQSim itself reads its times as ns")
+        if isinstance(flow, RecordedFlow):
+            found += _notes_of_trace(flow)
         if isinstance(flow, SyntheticFlow):
             if flow.deviation_sectors or flow.alignment_sectors != flow.mean_sectors:
                 found.append(
@@ -194,6 +194,18 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
             "Initial_Occupancy_Percentage: pages with data are anywhere on the drive, and "
             "reads of others take no flash time here; MQSim fills each flow's own pages first, "
             "and reads the flash for others too"
+        )
+    return found
+
+
+def _notes_of_trace(flow: RecordedFlow) -> list[str]:
+    found = []
+    if flow.time_unit_ns != 1:
+        found.append(f"Time_Unit of {flow.name}: MQSim itself reads its times as ns")
+    if flow.repeats > 1 and flow.executed < 1:
+        found.append(
+            f"Percentage_To_Be_Executed of {flow.name}: no effect, as in MQSim, because "
+            f"Relay_Count is {flow.repeats}: the whole trace is sent each time"
         )
     return found
 

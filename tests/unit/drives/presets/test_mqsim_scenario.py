@@ -134,6 +134,12 @@ def test_a_trace_is_sent_as_often_and_as_far_as_is_said(tmp_path: Path, monkeypa
         "10000,write,8192,16384",
         wrapped.replace("8", "16", 1),
     ]
+    # As in MQSim, a trace that is repeated is sent whole; that is said where a share was asked for.
+    assert rows(Relay_Count="2", Percentage_To_Be_Executed="67") == twice
+    repeated: dict[str, str | None] = {"File_Path": "requests.trace", "Relay_Count": "2"}
+    assert made(repeated).notes == []
+    (note,) = made({**repeated, "Percentage_To_Be_Executed": "67"}).notes
+    assert note.startswith("Percentage_To_Be_Executed of flow 1: no effect, as in MQSim")
     assert rows(Time_Unit="MICROSECOND")[1].startswith("2000000,")
     # Without a cache for writes they are complete in the flash.
     forced = rows(Device_Level_Data_Caching_Mode="TURNED_OFF")
