@@ -24,6 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LIMIT_SECONDS = 1200
+HOME = "https://github.com/CMU-SAFARI/MQSim"
+#: Files of MQSim's source without which nothing can be built or run.
+NEEDED = ("Makefile", "src/main.cpp", "ssdconfig.xml", "workload.xml")
 #: The flash operations of both may differ by this share.
 ALIKE = 0.02
 #: Requests of the short run, as a share of those of the long one.
@@ -118,7 +121,7 @@ def written(case: Case, requests: int, source: Path, folder: Path) -> tuple[Path
     )
     flow = flows[0]
     if case.trace:
-        path = source / "traces" / f"{case.trace}.trace"
+        path = source / trace_file(case.trace)
         flow = changed(flow, {"File_Path": str(path), "Percentage_To_Be_Executed": "100"})
     else:
         # MQSim asks for every channel, chip, die and plane by number.
@@ -137,14 +140,49 @@ def written(case: Case, requests: int, source: Path, folder: Path) -> tuple[Path
     return config, workload
 
 
+def trace_file(name: str) -> str:
+    """Give the place of a trace in MQSim's source."""
+    return f"traces/{name}.trace"
+
+
+def check_source(source: Path, cases: tuple[Case, ...]) -> None:
+    """End with a line that says what is missing in a folder that is not MQSim's source."""
+    if not source.is_dir():
+        sys.exit(f"{source} is not a folder; name one with MQSim's source, {HOME}")
+    needed = (*NEEDED, *(trace_file(case.trace) for case in cases if case.trace))
+    missing = [name for name in needed if not (source / name).is_file()]
+    if missing:
+        sys.exit(
+            f"{source} is not MQSim's source: {', '.join(missing)} missing; name a folder with "
+            f"all of {HOME}"
+        )
+
+
 def built(source: Path, folder: Path) -> Path:
-    """Build MQSim in a copy."""
+    """Build MQSim in a copy, or end with a line that says why it cannot be built."""
+    make = shutil.which("make")
+    if make is None:
+        sys.exit("make is not installed, which builds MQSim; on Debian: apt-get install make g++")
     copy = folder / "mqsim"
     ignored = shutil.ignore_patterns("build", "MQSim", ".git")
     shutil.copytree(source, copy, ignore=ignored)
-    make = shutil.which("make") or "make"
-    subprocess.run([make, "-j2"], cwd=copy, check=True, capture_output=True)
-    return copy / "MQSim"
+    program = copy / "MQSim"
+    ended = subprocess.run(
+        [make, "-j2"], cwd=copy, check=False, capture_output=True, text=True, errors="replace"
+    )
+    if ended.returncode != 0 or not program.is_file():
+        sys.exit(f"MQSim in {source} does not compile: {last_error(ended.stderr)}")
+    return program
+
+
+def last_error(printed: str) -> str:
+    """Give the last error of a compiler; without one, its last line, or else make's first."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    # The linker's own error follows those that say why.
+    others = [line for line in lines if not line.startswith(("make", "collect2"))]
+    errors = [line for line in others if "error: " in line]
+    found = [*lines[:1], *others, *errors]
+    return found[-1] if found else "make builds no program MQSim"
 
 
 def processor_seconds() -> float:
@@ -276,6 +314,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, help="the fastest of so many runs counts")
     args = parser.parse_args()
     cases = tuple(case for case in CASES if args.cases in case.name)
+    if not cases:
+        names = "; ".join(case.name for case in CASES)
+        sys.exit(f"no case's name holds {args.cases!r}; the cases are: {names}")
+    if args.repeats < 1:
+        sys.exit(f"--repeats is {args.repeats}; allowed: at least 1")
+    check_source(args.source, cases)
     with tempfile.TemporaryDirectory() as where:
         program = built(args.source.resolve(), Path(where))
         heads = ("case", "MQSim, mean us", "Drivelab", "", "flash operations")
