@@ -54,9 +54,12 @@ def check_haste(drive: SimulatedDrive, dilation: float) -> None:
 
 def _latencies(drive: SimulatedDrive) -> list[tuple[str, float]]:
     """Return how long a request of each kind takes on the drive alone."""
-    # A fresh drive has no data to read. Otherwise both in turn: writes alone may take no time.
-    share = 1.0 if drive.condition == "fresh" else 0.5
-    asked = Characteristics(write_ratio=share, queue_depth=1)
-    (stream,) = drive.simulate(asked, requests=_REQUESTS).values["streams"]
-    operations = stream["operations"]
-    return [(name, each["latency_ns_mean"]) for name, each in operations.items()]
+    latencies = []
+    # A fresh drive has no data to read. On others every second request is a read, as writes alone
+    # may take no time.
+    kinds = {"write": 1.0} if drive.condition == "fresh" else {"read": 0.0, "write": 0.5}
+    for name, share in kinds.items():
+        asked = Characteristics(write_ratio=share, queue_depth=1)
+        (stream,) = drive.simulate(asked, requests=_REQUESTS).values["streams"]
+        latencies.append((name, stream["operations"][name]["latency_ns_mean"]))
+    return latencies
