@@ -34,6 +34,7 @@ mod pipeline;
 mod placement;
 mod queueing;
 mod raid;
+mod raid_background;
 mod read_cache;
 mod record_sizes;
 mod recording;

@@ -154,7 +154,7 @@ fn members_refresh_their_own_blocks() {
 }
 
 /// A worker of an array of such drives, built as from a preset.
-fn worker(changes: &[&str], members: u32) -> drive::Drive {
+pub fn worker(changes: &[&str], members: u32) -> drive::Drive {
     let member = format!("base = \"base\"\nname = \"member\"\n{}", changes.join("\n"));
     let resolve = |name: &str| match name {
         "base" => Some(BASE.to_owned()),
@@ -511,26 +511,6 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
         assert!(error.contains(said), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
-}
-
-#[test]
-fn members_that_work_in_idle_time_are_refused() {
-    let busy = "base = \"x25m\"\nname = \"busy\"\ncollection.background_blocks_per_plane = 80\n";
-    let texts = |name: &str| match name {
-        "busy" => Some(busy.to_owned()),
-        _ => drivelab_sim::preset::text(name).map(str::to_owned),
-    };
-    let array = format!("name = \"a\"\nkind = \"raid0\"\nsummary = \"-\"\n{TWO}\n");
-    assert!(DriveConfig::from_toml(&array, texts).is_ok());
-    let error = DriveConfig::from_toml(&array.replace("x25m", "busy"), texts).unwrap_err();
-    let said = "member = \"busy\" is not possible";
-    assert!(error.to_string().contains(said), "{error}");
-    assert!(
-        error
-            .to_string()
-            .contains("collection.background_blocks_per_plane"),
-        "{error}"
-    );
 }
 
 #[test]

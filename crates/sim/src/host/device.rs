@@ -80,8 +80,14 @@ pub trait Device {
         None
     }
 
-    /// From the next run on, programs send the commands, and nobody knows when the next one comes.
-    /// So idle time is used for background work, and data that was never written may be read.
+    /// From the next run on, nobody knows when the next command comes. So idle time is used for
+    /// background work.
+    fn await_commands(&mut self) {}
+
+    /// From the next run on, programs send the commands: the device [waits for them] at any time,
+    /// and data that was never written may be read.
+    ///
+    /// [waits for them]: Device::await_commands
     fn expect_programs(&mut self) {}
 
     /// Returns to the state in which it was made. Call it between two runs.

@@ -265,14 +265,6 @@ fn named_member(
         return wrong(allowed.to_owned());
     };
     if let MemberConfig::Ssd(config) = &member
-        && config.idle_ns().is_some()
-    {
-        let allowed = "a drive that does nothing in idle time, without slc and without \
-                       collection.background_blocks_per_plane: an array does not tell its members when they \
-                       are idle";
-        return wrong(allowed.to_owned());
-    }
-    if let MemberConfig::Ssd(config) = &member
         && config.placement.is_some()
     {
         let allowed = "a drive without placement: an array does not hand placement handles on";

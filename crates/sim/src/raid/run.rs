@@ -56,6 +56,13 @@ impl Member {
         }
     }
 
+    fn works_in_idle_time(&self) -> bool {
+        match self {
+            Self::Ssd(prepared) => prepared.config().idle_ns().is_some(),
+            Self::Hdd(_) => false,
+        }
+    }
+
     fn state_bytes(&self) -> u64 {
         match self {
             Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
@@ -174,14 +181,16 @@ impl PreparedArray {
                 let array = Redundant::new(self.devices(), redundancy);
                 Members::Redundant(Box::new(Runner::new(array, stop)))
             }
-            (None, [Member::Ssd(prepared)]) => match prepared.workers(self.count) {
-                Workers::Page(workers) => {
-                    Members::Page(Striped::new(workers, self.stripe_bytes, stop))
+            (None, [member @ Member::Ssd(prepared)]) if !member.works_in_idle_time() => {
+                match prepared.workers(self.count) {
+                    Workers::Page(workers) => {
+                        Members::Page(Striped::new(workers, self.stripe_bytes, stop))
+                    }
+                    Workers::Other(workers) => {
+                        Members::Other(Striped::new(workers, self.stripe_bytes, stop))
+                    }
                 }
-                Workers::Other(workers) => {
-                    Members::Other(Striped::new(workers, self.stripe_bytes, stop))
-                }
-            },
+            }
             (None, _) => {
                 let array = Array::new(self.devices(), self.stripe_bytes);
                 Members::Devices(Runner::new(array, stop))
@@ -193,8 +202,17 @@ impl PreparedArray {
         }
     }
 
+    /// The members. Those that work in idle time are told that a command may always come: what the
+    /// host sends next may go to any of them.
     fn devices(&self) -> Vec<Box<dyn Device + Send>> {
-        self.each().map(Member::device).collect()
+        let awaiting = |member: &Member| {
+            let mut device = member.device();
+            if member.works_in_idle_time() {
+                device.await_commands();
+            }
+            device
+        };
+        self.each().map(awaiting).collect()
     }
 
     /// The array without its users, in its members' condition or in the state that [`Raid::save`]

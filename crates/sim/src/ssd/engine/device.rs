@@ -3,7 +3,7 @@
 //! The events are those of the drive's own loop, served one at a time. So what the owner submits at
 //! a completion comes before anything else at that moment. The drive does not know whether more
 //! commands will come, so it does nothing in idle time unless its owner says that there may always
-//! be another ([`Device::expect_programs`]).
+//! be another ([`Device::await_commands`]).
 
 use std::hint::select_unpredictable;
 
@@ -248,8 +248,12 @@ impl<F: Restorable> Device for Worker<F> {
         HostTime::new(&self.config.variability, seed, index)
     }
 
-    fn expect_programs(&mut self) {
+    fn await_commands(&mut self) {
         self.engine.background.await_always();
+    }
+
+    fn expect_programs(&mut self) {
+        self.await_commands();
         self.engine.answers_unwritten = true;
     }
 
