@@ -27,6 +27,8 @@ from drivelab.workloads.characteristics import FIELDS
 
 #: In addition to the columns, for tables with all eight workload characteristics.
 MEAN_SIZE: Final = "mean_size"
+#: The one characteristic that a law may hold as it is.
+DEPTH: Final = "queue_depth"
 #: A law is accepted if all but one in this many rows follow it this closely: results are rounded,
 #: and
 #: requests at the ends of a measurement count in one result and not in the other.
@@ -124,10 +126,16 @@ def followed(
 
 
 def factor_names(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return what a law may hold: columns of numbers above 0 that no row lacks."""
-    size = (MEAN_SIZE,) if are_workloads(columns) else ()
+    """Return what a law may hold: columns of numbers above 0 that no row lacks.
+
+    Of the eight workload characteristics only the queue depth, and the mean size: bandwidth follows
+    from the size of all requests, and where reads and writes have one size in every row, a law with
+    one of the two would be as true there and wrong elsewhere.
+    """
     numbers = [one.name for one in columns if one.low > 0 and not one.may_miss]
-    return (*numbers, *size)
+    if not are_workloads(columns):
+        return tuple(numbers)
+    return (*(name for name in numbers if name == DEPTH or name not in FIELDS), MEAN_SIZE)
 
 
 def may_follow(name: str) -> bool:

@@ -14,7 +14,7 @@ from drivelab.checked_json import Node
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.features import FeatureSet
 from drivelab.models.intervals import LEVELS
-from drivelab.models.own.columns import Column, Scale, feature_set
+from drivelab.models.own.columns import Column, Scale, are_workloads, feature_set
 from drivelab.models.own.fitting import OWN_ESTIMATORS
 from drivelab.models.own.laws import MOST_COLUMNS, Follower, Law, factor_names
 from drivelab.models.own.model import OwnModel
@@ -22,6 +22,7 @@ from drivelab.models.own.target_model import Importance, TargetModel, best_of
 from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
 from drivelab.sealed_model import ModelFile
+from drivelab.workloads.characteristics import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -206,7 +207,7 @@ def _law(node: Node, own: Mapping[str, TargetModel], columns: tuple[Column, ...]
         power = one.of("power").integer(-1, 1)
         if not power:
             one.of("power").refuse("1 or -1")
-        powers.append((one.of("column").choice(factor_names(columns)), power))
+        powers.append((_factor(one.of("column"), columns), power))
     if len({name for name, _ in powers}) != len(powers) or len(powers) > MOST_COLUMNS:
         node.of("powers").refuse(f"{MOST_COLUMNS} different columns at most")
     sign = node.of("sign").integer(-1, 1)
@@ -216,6 +217,17 @@ def _law(node: Node, own: Mapping[str, TargetModel], columns: tuple[Column, ...]
     if not own[target].logarithm:
         node.of("target").refuse("a target that is fitted on the logarithm")
     return Law(target, sign, tuple(powers), node.of("constant").number())
+
+
+def _factor(node: Node, columns: tuple[Column, ...]) -> str:
+    """Read what a law multiplies by; earlier versions took one direction's size for all."""
+    allowed = factor_names(columns)
+    if are_workloads(columns) and node.value in FIELDS and node.value not in allowed:
+        node.refuse(
+            f"one of {', '.join(allowed)}: an older Drivelab found a law that does not hold where "
+            f"reads and writes differ; {_FILE.again}"
+        )
+    return node.choice(allowed)
 
 
 def _target(node: Node, features: FeatureSet, columns: tuple[Column, ...]) -> TargetModel:

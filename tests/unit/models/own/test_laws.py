@@ -158,6 +158,63 @@ def test_bandwidth_is_found_by_the_mean_size_of_workloads() -> None:
     assert law.constant == pytest.approx(np.log(1e-6), abs=1e-9)
 
 
+def equal_sizes(count: int = 30) -> list[dict[str, float | str]]:
+    """Give a sweep in which reads and writes have one size, as fio's ``bs=`` makes it."""
+    random = np.random.default_rng(4)
+    rows: list[dict[str, float | str]] = []
+    for number in range(count):
+        ratio = min(max(0.1 * (number % 11), 0.05), 0.98)
+        depth = int(random.choice([1, 2, 4, 8, 16, 32]))
+        size = int(random.choice([4096, 16384, 65536]))
+        latency = (50 + size / 400) * (1 + 0.3 * depth) * (1 + ratio)
+        row: dict[str, float | str] = dict.fromkeys(FIELDS, "")
+        row |= {"write_ratio": ratio, "queue_depth": depth, "read_size": size, "write_size": size}
+        row |= {"read_random": 1, "write_random": 1, "latency_us": latency}
+        row["iops"] = depth / latency * 1e6
+        row["bandwidth_mb_per_second"] = depth / latency * size
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("asked", "mean"),
+    [
+        ({"write_ratio": "0.9", "read_size": "4096", "write_size": "65536"}, 59392),
+        ({"write_ratio": "1", "write_size": "16384"}, 16384),
+        ({"write_ratio": "0", "read_size": "65536"}, 65536),
+    ],
+)
+def test_bandwidth_follows_the_mean_size_where_reads_and_writes_had_one(
+    tmp_path: Path, asked: dict[str, str], mean: int
+) -> None:
+    model = fitted(tmp_path, equal_sizes()).model
+    law = model.targets["bandwidth_mb_per_second"].law
+    assert law is not None
+    assert law.describe() == "queue_depth x mean_size / latency_us"
+    table = model.settings({"queue_depth": "4", "read_random": "1", "write_random": "1", **asked})
+    for estimator in model.targets["iops"].predictors:
+        iops, bandwidth = (
+            float(model.targets[name].predict(table, estimator)[0])
+            for name in ("iops", "bandwidth_mb_per_second")
+        )
+        assert bandwidth * 1e6 == pytest.approx(iops * mean, rel=1e-9)
+
+
+def test_a_law_of_one_direction_that_an_older_version_stored_is_fitted_again(
+    tmp_path: Path,
+) -> None:
+    from drivelab.errors import UsageError
+    from drivelab.sealed_json import sealed_json
+
+    plain = json.loads(to_bytes(fitted(tmp_path, equal_sizes(12)).model))
+    del plain["sha256"]
+    plain["targets"][2]["law"]["powers"][1]["column"] = "read_size"
+    path = tmp_path / "model.json"
+    path.write_bytes(sealed_json(plain))
+    with pytest.raises(UsageError, match="reads and writes differ; fit the model again: drivelab"):
+        load(path)
+
+
 def test_a_few_rows_may_break_a_law_and_more_may_not() -> None:
     table = np.linspace(1, 64, 100).reshape(-1, 1)
     columns = [Column.of_numbers("depth", table[:, 0])]
