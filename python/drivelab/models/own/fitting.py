@@ -28,6 +28,7 @@ from drivelab.models.own.laws import (
     FEWEST_GROUPS,
     Follower,
     Law,
+    defined_law,
     find_law,
     followed,
     may_follow,
@@ -154,12 +155,14 @@ def usable_estimators(rows: int, inputs: int) -> tuple[tuple[str, ...], dict[str
 
 
 def law_of(
-    values: FloatArray, fitted: Mapping[str, FittedTarget], settings: Settings
+    name: str, values: FloatArray, fitted: Mapping[str, FittedTarget], settings: Settings
 ) -> Law | None:
     """Return how a target follows from one that is fitted already; None where it does not.
 
     Parameters
     ----------
+    name
+        Of the target.
     values
         Its numbers, NaN where there is none, shape (n,).
     fitted
@@ -168,22 +171,28 @@ def law_of(
         Of the same rows.
     """
     kept = np.flatnonzero(~np.isnan(values))
-    if not (values[kept] > 0).all() or len(np.unique(settings.groups[kept])) < FEWEST_GROUPS:
+    groups = len(np.unique(settings.groups[kept]))
+    if not (values[kept] > 0).all() or groups < FEWEST_WORKLOADS:
         return None
-    for name, one in fitted.items():
-        model = one.model
-        if (
-            may_follow(name)
-            and model.law is None
-            and model.logarithm
-            and np.array_equal(one.kept, kept)
-        ):
-            rows = settings.table[kept]
-            found = find_law(
-                name, np.log(one.observed), np.log(values[kept]), settings.columns, rows
-            )
-            if found is not None:
-                return found
+    bases = {
+        base: one
+        for base, one in fitted.items()
+        if may_follow(base)
+        and one.model.law is None
+        and one.model.logarithm
+        and np.array_equal(one.kept, kept)
+    }
+    other, rows = np.log(values[kept]), settings.table[kept]
+    for base, one in bases.items():
+        law = defined_law((base, name), np.log(one.observed), other, settings.columns, rows)
+        if law is not None:
+            return law
+    if groups < FEWEST_GROUPS:
+        return None
+    for base, one in bases.items():
+        law = find_law(base, np.log(one.observed), other, settings.columns, rows)
+        if law is not None:
+            return law
     return None
 
 

@@ -3,7 +3,10 @@
 In a closed loop latency times throughput is the queue depth, and bandwidth is throughput times the
 mean size (Little 1961; `drivelab.models.answers` does it for a drive's models). A table may use any
 names and units. So a product is searched that is true of all its rows: a target is a constant times
-another target, or times its inverse, times or divided by at most two input columns.
+another target, or times its inverse, times or divided by at most two input columns. Few rows would
+agree with one of so many products by chance. Where all eight workload characteristics are known,
+and two names say latency, throughput or bandwidth, the product is known too: few rows can confirm
+it, or show that it does not hold.
 
 Percentiles and extremes are never used, on either side: a tail that follows the mean in these rows
 need not do so in others.
@@ -36,7 +39,7 @@ CLOSE: Final = 0.02
 _BUT_ONE_IN: Final = 20
 #: Largest number of columns in a law.
 MOST_COLUMNS: Final = 2
-#: Number of groups of rows that distinguishes a law from chance.
+#: Number of groups of rows that distinguishes a law that was searched from chance.
 FEWEST_GROUPS: Final = 10
 # If a target's range (on the logarithm) is smaller than this, any law would fit.
 _VARIES: Final = 10 * CLOSE
@@ -47,6 +50,19 @@ _NO_MEAN: Final = re.compile(
     r"min(?:imum)?|stddev|deviation)(?:_|$)"
 )
 _TINY: Final = 1e-300
+_KINDS: Final = {
+    "latency": re.compile(r"(?:^|_)(?:latency|lat|clat|response_time)(?:_|$)"),
+    "iops": re.compile(r"(?:^|_)iops(?:_|$)"),
+    "bandwidth": re.compile(r"(?:^|_)(?:bandwidth|bw|[kmg]i?bps)(?:_|$)"),
+}
+_KINDS_OF_UNITS: Final = {"time": "latency", "rate": "bandwidth"}
+# By the kinds of the target that is fitted and of the other: sign and powers.
+_DEFINITIONS: Final[dict[tuple[str, str], tuple[int, tuple[tuple[str, int], ...]]]] = {
+    ("latency", "iops"): (-1, ((DEPTH, 1),)),
+    ("latency", "bandwidth"): (-1, ((DEPTH, 1), (MEAN_SIZE, 1))),
+    ("iops", "bandwidth"): (1, ((MEAN_SIZE, 1),)),
+    ("bandwidth", "iops"): (1, ((MEAN_SIZE, -1),)),
+}
 
 
 @dataclass(frozen=True)
@@ -146,6 +162,49 @@ def may_follow(name: str) -> bool:
 def times_first(names: Sequence[str]) -> list[str]:
     """Return targets in the order in which they are fitted: times are what others follow from."""
     return sorted(names, key=lambda name: unit_of(name)[1].kind != "time")
+
+
+def defined_law(
+    names: tuple[str, str],
+    logarithms: FloatArray,
+    other: FloatArray,
+    columns: Sequence[Column],
+    table: FloatArray,
+) -> Law | None:
+    """Return how a target follows from one by definition, if it does in these rows.
+
+    Only for tables with all eight workload characteristics, and for latency, throughput and
+    bandwidth, which names and units tell apart.
+
+    Parameters
+    ----------
+    names
+        Of the one and of the other.
+    logarithms
+        Of the one, shape (n,).
+    other
+        Logarithms of the other in the same rows.
+    columns, table
+        What models see of these rows, shape (n, columns).
+    """
+    if not are_workloads(columns) or min(np.ptp(other), np.ptp(logarithms)) < _VARIES:
+        return None
+    definition = _DEFINITIONS.get((_kind_of(names[0]), _kind_of(names[1])))
+    factors = _factors(columns, table)
+    if definition is None or any(factor not in factors for factor, _ in definition[1]):
+        return None
+    sign, powers = definition
+    left = other - sign * logarithms - _product(factors, powers)
+    if _apart(left) > CLOSE:
+        return None
+    return Law(names[0], sign, powers, float(np.median(left)))
+
+
+def _kind_of(name: str) -> str:
+    """Return latency, iops or bandwidth, or nothing where a name says none of these."""
+    unit = _KINDS_OF_UNITS.get(unit_of(name)[1].kind)
+    found = [kind for kind, said in _KINDS.items() if said.search(plain(name))]
+    return unit or (found[0] if len(found) == 1 else "")
 
 
 def find_law(

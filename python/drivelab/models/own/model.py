@@ -30,7 +30,7 @@ from drivelab.models.own.fitting import (
     usable_estimators,
 )
 from drivelab.models.own.in_order import LastRows, judge_last, learned_rows, stretches
-from drivelab.models.own.laws import may_follow, times_first
+from drivelab.models.own.laws import FEWEST_GROUPS, may_follow, times_first
 from drivelab.models.own.names import characteristic_of, is_result
 from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
 from drivelab.models.own.target_model import TargetModel
@@ -321,6 +321,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
             )
     if not fitted:
         refuse_few_groups(0, listed(targets), asked.group)
+    remarks += _apart([one.model for one in fitted.values()])
     model = OwnModel(
         columns=tuple(columns),
         targets={name: fitted[name].model for name in targets if name in fitted},
@@ -344,7 +345,7 @@ def _fitted(
     seed: int,
 ) -> FittedTarget:
     """Fit a target, or have the models of one that it follows from answer for it."""
-    law = law_of(values, others, settings) if may_follow(name) else None
+    law = law_of(name, values, others, settings) if may_follow(name) else None
     if law is None:
         return fit_target(name, values, settings, estimators, seed=seed)
     return follow_target(name, values, settings, law, others[law.target], seed=seed)
@@ -358,6 +359,21 @@ def _following(target: TargetModel) -> list[str]:
     return [
         f"{target.name} follows from {law.target} as {law.describe()} in these rows: one model "
         "answers for both, so that they never contradict each other"
+    ]
+
+
+def _apart(targets: Sequence[TargetModel]) -> list[str]:
+    """Name the targets that could follow from one another, if too few groups could show it."""
+    apart = [
+        one.name
+        for one in targets
+        if one.law is None and one.logarithm and may_follow(one.name) and one.groups < FEWEST_GROUPS
+    ]
+    if len(apart) < 2:
+        return []
+    return [
+        f"fewer than {FEWEST_GROUPS} groups: results are modelled apart and may contradict each "
+        f"other ({listed(apart)})"
     ]
 
 

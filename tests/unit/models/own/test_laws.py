@@ -200,6 +200,54 @@ def test_bandwidth_follows_the_mean_size_where_reads_and_writes_had_one(
         assert bandwidth * 1e6 == pytest.approx(iops * mean, rel=1e-9)
 
 
+def test_few_groups_confirm_what_follows_by_definition(tmp_path: Path) -> None:
+    found = fitted(tmp_path, equal_sizes(5))
+    targets = found.model.targets
+    laws = [targets[name].law for name in ("iops", "bandwidth_mb_per_second")]
+    assert [law and law.describe() for law in laws] == [
+        "queue_depth / latency_us",
+        "queue_depth x mean_size / latency_us",
+    ]
+    assert not any("modelled apart" in remark for remark in found.remarks)
+
+
+def test_few_groups_in_which_a_definition_does_not_hold_are_reported(tmp_path: Path) -> None:
+    rows = equal_sizes(6)
+    # An open loop: the queue is not always full, so the latency says nothing of the rate.
+    for number, row in enumerate(rows):
+        row["latency_us"] = 100 + 37 * number
+    found = fitted(tmp_path, rows)
+    laws = {name: one.law and one.law.describe() for name, one in found.model.targets.items()}
+    assert laws == {
+        "latency_us": None,
+        "iops": None,
+        "bandwidth_mb_per_second": "iops x mean_size",
+    }
+    assert (
+        "fewer than 10 groups: results are modelled apart and may contradict each other "
+        "(latency_us, iops)"
+    ) in found.remarks
+
+
+def test_few_groups_of_other_tables_are_reported(tmp_path: Path) -> None:
+    def said(groups: int) -> bool:
+        found = fitted(tmp_path, [dict(row) for row in own_rows(60)[:groups]])
+        return any("modelled apart" in remark for remark in found.remarks)
+
+    assert said(FEWEST_GROUPS - 1)
+    assert not said(40)
+
+
+def test_a_definition_holds_for_sizes_that_never_changed(tmp_path: Path) -> None:
+    rows = equal_sizes(20)
+    for row in rows:
+        row |= {"read_size": 4096, "write_size": 4096}
+        row["bandwidth_mb_per_second"] = float(row["iops"]) * 4096 / 1e6
+    law = fitted(tmp_path, rows).model.targets["bandwidth_mb_per_second"].law
+    assert law is not None
+    assert law.describe() == "queue_depth x mean_size / latency_us"
+
+
 def test_a_law_of_one_direction_that_an_older_version_stored_is_fitted_again(
     tmp_path: Path,
 ) -> None:
