@@ -12,6 +12,7 @@ from drivelab.cli.arguments import CommandParser, argument_type
 from drivelab.cli.command_line import command_line
 from drivelab.cli.outputs import add_force, output_errors
 from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.naming import kind_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,13 +92,19 @@ def refuse_measuring(
     Raises
     ------
     UsageError
-        For the first option that says how to measure.
+        For drives, and for the first option that says how to measure.
     """
     if args.drives:
         raise UsageError(
             f"{' '.join(args.drives)} and --from: models are fitted to a drive or to files; leave "
             "one out (--from takes several files)"
         )
+    for path in args.own_files:
+        if _is_drive(path):
+            raise UsageError(
+                f"{path} is a drive, and --from takes no DRIVE; leave it out, or model the drive "
+                f"itself with `drivelab model {path}`"
+            )
     parser = CommandParser()
     add_arguments(parser)
     for action in parser._actions:
@@ -108,6 +115,14 @@ def refuse_measuring(
                 f"{action.option_strings[0]} is about measuring; with --from nothing is measured, "
                 "leave it out"
             )
+
+
+def _is_drive(path: Path) -> bool:
+    """Return whether a path is the name of a drive and not a file."""
+    try:
+        return path.is_block_device() or (kind_of(str(path)) != "real" and not path.exists())
+    except ValueError:
+        return False
 
 
 def refuse_without_files(args: argparse.Namespace) -> None:

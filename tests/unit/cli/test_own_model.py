@@ -159,6 +159,7 @@ MODEL_MISTAKES: list[tuple[list[str], str]] = [
     (["model", "sim:x25m", "--group", "run"], "--group is for your own measurements"),
     (["model", "sim:x25m", "--force"], "--force is for your own measurements"),
     (["model", "sim:x25m", "--from", "ROWS", "--out", "OUT"], "leave one out"),
+    (["model", "--from", "ROWS", "sim:x25m", "--out", "OUT"], "--from takes no DRIVE"),
     (["model", "--from", "ROWS"], "--out is missing"),
     (["model", "--from", "ROWS", "--out", "OUT", "--budget", "1h"], "--budget is about measuring"),
     (["model", "--from", "ROWS", "--out", "OUT", "--dry-run"], "--dry-run is about measuring"),
