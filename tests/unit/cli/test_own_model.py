@@ -173,6 +173,15 @@ MODEL_MISTAKES: list[tuple[list[str], str]] = [
     (["model", "--from", "nothing.csv", "--out", "OUT"], "there is no file nothing.csv"),
     (["model", "--from", "ROWS", "--out", "OUT", "--group", "runs"], "there is no column 'runs'"),
     (
+        ["model", "--from", "ROWS", "--out", "OUT", "--group", "p99_ms"],
+        "p99_ms is a target, and a result cannot group rows; name a column of settings: depth, "
+        "block_size_kib, engine",
+    ),
+    (
+        ["model", "--from", "ROWS", "--out", "OUT", "--target", "iops", "--group", "p99_ms"],
+        "p99_ms is named like a result, and a result cannot group rows",
+    ),
+    (
         ["model", "--from", "ROWS", "--out", "OUT", "--group", "engine"],
         "there are 2 (rows with the same engine are",
     ),

@@ -278,6 +278,8 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     named = read.named(mapping)
     remarks = list(read.remarks)
     targets = _targets(named, asked)
+    if asked.group is not None:
+        _refuse_grouping_by(asked.group, named, targets)
     columns, table = _features(named, asked, targets, remarks)
     first = learned_rows(len(table), asked.last_share)
     if asked.last_share is not None:
@@ -430,6 +432,20 @@ def _targets(named: NamedTable, asked: Asked) -> list[str]:
             f"{listed(found)}"
         )
     return found
+
+
+def _refuse_grouping_by(group: str, named: NamedTable, targets: Sequence[str]) -> None:
+    """Refuse a column of results: nearly every row would be a group of its own."""
+    named.cells(group)
+    if group not in targets and not is_result(group):
+        return
+    settings = [name for name in named.names if name not in targets and not is_result(name)]
+    why = "a target" if group in targets else "named like a result"
+    choice = f": {listed(settings)}" if settings else ""
+    raise UsageError(
+        f"--group {group}: {group} is {why}, and a result cannot group rows; name a column of "
+        f"settings{choice}"
+    )
 
 
 def _features(
