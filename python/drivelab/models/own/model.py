@@ -281,6 +281,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     if asked.group is not None:
         _refuse_grouping_by(asked.group, named, targets)
     columns, table = _features(named, asked, targets, remarks)
+    remarks += _partly_named(named, [*targets, *(one.name for one in columns), asked.group])
     first = learned_rows(len(table), asked.last_share)
     if asked.last_share is not None:
         # Of the last rows nothing is learned, not even how far they reach.
@@ -497,6 +498,21 @@ def _features(
     order = [name for name in FIELDS if name in columns]
     order += [name for name in columns if name not in FIELDS]
     return [columns[name] for name in order], np.column_stack([values[name] for name in order])
+
+
+def _partly_named(named: NamedTable, used: Sequence[str | None]) -> list[str]:
+    """Name the columns in use that some files do not have, such as misspelt ones."""
+    lacking = {
+        name: named.table.files_without(named.names[name][0]) for name in used if name is not None
+    }
+    partly = [name for name, files in lacking.items() if files]
+    if not partly:
+        return []
+    first = lacking[partly[0]][0]
+    return [
+        f"only some files have {listed(partly)} ({first} lacks {partly[0]}): rows of the other "
+        "files have no value there; if a file has another name for a column, rename it there"
+    ]
 
 
 def _asked_features(

@@ -51,6 +51,8 @@ class OwnTable:
     remarks: list[str] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
     _files: list[tuple[str, str, Sequence[object]]] = field(default_factory=list)
+    _begun: frozenset[str] = frozenset()
+    _named: list[frozenset[str]] = field(default_factory=list)
     rows: int = 0
 
     def begin(self, names: Iterable[str]) -> list[CellColumn]:
@@ -75,6 +77,7 @@ class OwnTable:
                 )
             if name in listed[: number - 1]:
                 raise UsageError(f"two columns are called {shown(name)}; rename one")
+        self._begun = frozenset(listed)
         for name in listed:
             if name not in self.cells:
                 self.cells[name] = CellColumn(name)
@@ -85,6 +88,7 @@ class OwnTable:
         """Say which rows a file had: where each stands, as ``line 7`` where the word is line."""
         self._starts.append(self.rows)
         self._files.append((file, word, places))
+        self._named.append(self._begun)
         self.rows += len(places)
         if self.rows > MOST_ROWS:
             raise UsageError(f"{file}: {MOST_ROWS:,} rows are the most; give fewer")
@@ -127,6 +131,14 @@ class OwnTable:
     def files(self) -> list[tuple[str, int]]:
         """The files and how many rows each had."""
         return [(file, len(places)) for file, _, places in self._files]
+
+    def files_without(self, column: str) -> list[str]:
+        """Return the files that do not name a column."""
+        return [
+            file
+            for (file, _, _), columns in zip(self._files, self._named, strict=True)
+            if column not in columns
+        ]
 
     def named(self, mapping: Sequence[tuple[str, str]]) -> NamedTable:
         """Return the columns the names that models know them by.

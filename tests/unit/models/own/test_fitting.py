@@ -132,6 +132,28 @@ def test_missing_numbers_and_words(tmp_path: Path) -> None:
     assert np.isfinite(found.model.targets["latency_us"].predict(row)).all()
 
 
+def test_a_column_that_only_some_files_have_is_named(tmp_path: Path) -> None:
+    rows = own_rows(40)
+    one = written(tmp_path / "one.csv", rows[:20])
+    unseen = [{**row, "note": "a"} for row in rows[20:]]
+    more = written(
+        tmp_path / "more.csv", [{"fill": 7 * place, **row} for place, row in enumerate(unseen)]
+    )
+
+    def remarks(*files: Path) -> list[str]:
+        asked = Asked(features=("depth", "fill")) if more in files else Asked()
+        found = fit_table(read_files(files), (), asked)
+        return [remark for remark in found.remarks if "only some files" in remark]
+
+    assert remarks(one, one) == []
+    assert remarks(more, more) == []
+    # What no model sees is not named.
+    assert remarks(one, more) == [
+        f"only some files have fill ({one} lacks fill): rows of the other files have no value "
+        "there; if a file has another name for a column, rename it there"
+    ]
+
+
 def test_a_constant_target_is_answered_and_said(tmp_path: Path) -> None:
     rows = [{**one, "iops": 250} for one in own_rows(30)]
     found = fitted(tmp_path, rows, targets=("iops",), features=("depth", "engine"))
