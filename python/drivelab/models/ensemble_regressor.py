@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from drivelab import _core
+from drivelab.errors import ParameterError
 
 
 class EnsembleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -28,11 +31,17 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            When shapes or values are wrong.
         """
         check_is_fitted(self)
-        features = validate_data(
-            self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
+        with no_texts(X):
+            features = validate_data(
+                self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+            )
         rows, columns = features.shape
         answers = self.ensemble_.predict(features, rows, columns, self._threads())
         return np.frombuffer(answers).copy()
@@ -45,3 +54,37 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+@contextmanager
+def no_texts(given: Any) -> Iterator[None]:
+    """Say which column holds texts, where scikit-learn cannot convert them and names none.
+
+    Raises
+    ------
+    ParameterError
+        For the first column with a text that is not a number.
+    """
+    try:
+        yield
+    except ValueError as error:
+        cells = np.asarray(given, dtype=object)
+        names = getattr(given, "columns", range(cells.shape[-1] if cells.ndim else 0))
+        for name, column in zip(names, cells.T if cells.ndim == 2 else (), strict=False):
+            text = next(
+                (one for one in column if isinstance(one, str) and not _is_number(one)), None
+            )
+            if text is not None:
+                raise ParameterError(
+                    f"column {name!r} contains the text {text!r}; give categories as numbers, the "
+                    "same number for the same text in every table"
+                ) from error
+        raise
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -100,8 +100,8 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            When shapes or values are wrong, there are too many rows, or a parameter is out of
-            range.
+            When shapes or values are wrong, there are too many rows, values spread too widely for
+            squares, or a parameter is out of range.
         """
         for name in ("max_steps", "max_search_rows"):
             value = getattr(self, name)
@@ -111,6 +111,7 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets = np.asarray(targets, dtype=np.float64)
         refuse_too_many(len(targets))
         noise = _checked_noise(noise_variance, len(targets))
+        refuse_too_wide(features, targets)
         self.centre_, self.scale_ = features.mean(axis=0), features.std(axis=0)
         # A column that differs only by rounding is constant.
         self.scale_[self.scale_ <= 1e-12 * np.abs(self.centre_)] = 1.0
@@ -253,6 +254,20 @@ def refuse_too_many(rows: int) -> None:
             f"kriging takes at most {MOST_ROWS:,} rows, found {rows:,}: its matrices grow with the "
             "square of them; use boosted trees (BoostedLinearTrees)"
         )
+
+
+def refuse_too_wide(features: NDArray[np.float64], targets: NDArray[np.float64]) -> None:
+    """Raise `ParameterError` for values whose squares leave double precision, as trees do."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = ~np.isfinite(features.std(axis=0))
+        spread = targets.std()
+    if wide.any():
+        what = f"the values of column {int(np.argmax(wide))}"
+    elif not np.isfinite(spread):
+        what = "the targets"
+    else:
+        return
+    raise ParameterError(f"{what} spread too widely for squared errors in f64; rescale them")
 
 
 def _checked_noise(given: ArrayLike | None, rows: int) -> NDArray[np.float64]:

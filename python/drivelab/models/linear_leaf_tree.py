@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 
 from drivelab import _core
 from drivelab.errors import ParameterError, UsageError
-from drivelab.models.ensemble_regressor import EnsembleRegressor
+from drivelab.models.ensemble_regressor import EnsembleRegressor, no_texts
 from drivelab.models.tree_rows import answers_by_leaf
 
 LOSSES: Final = ("squared_error", "quantile")
@@ -155,15 +155,16 @@ class LinearLeafTree(EnsembleRegressor):
         ValueError
             When shapes or values are wrong, or a parameter is out of range.
         """
-        features, targets = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan",
-            y_numeric=True,
-        )
+        with no_texts(X):
+            features, targets = validate_data(
+                self,
+                X,
+                y,
+                dtype=np.float64,
+                order="C",
+                ensure_all_finite="allow-nan",
+                y_numeric=True,
+            )
         targets = np.ascontiguousarray(targets, dtype=np.float64)
         weights = _check_sample_weight(
             sample_weight, features, dtype=np.float64, ensure_non_negative=True

@@ -9,9 +9,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern
 from sklearn.utils.estimator_checks import check_estimator
 
+from drivelab.errors import ParameterError
 from drivelab.models import gaussian_process
 from drivelab.models.gaussian_process import CONSTANT, Process, likeliest
 from drivelab.models.kriging import KrigingRegressor, after_measuring
+from drivelab.models.linear_leaf_tree import LinearLeafTree
 
 
 def surface(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -149,3 +151,15 @@ def test_what_it_cannot_hold_or_take_is_refused() -> None:
     places[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         KrigingRegressor().fit(places, values)
+
+
+def test_values_whose_squares_overflow_are_refused_as_trees_refuse_them() -> None:
+    places, values = surface(30)
+    for model in (KrigingRegressor(), LinearLeafTree()):
+        with pytest.raises(ParameterError, match="the targets spread too widely for squared"):
+            model.fit(places, values * 1e155)
+        wide = places * [1, 1e155, 1, 1]
+        with pytest.raises(ParameterError, match="the values of column 1 spread too widely"):
+            model.fit(wide, values)
+        large = model.fit(places, values * 1e150).predict(places)
+        assert np.isfinite(large).all()

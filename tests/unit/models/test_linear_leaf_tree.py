@@ -12,7 +12,7 @@ from sklearn.linear_model import QuantileRegressor
 from sklearn.utils.estimator_checks import check_estimator
 from synthetic_drive import extended, latency_ns, spread_workloads
 
-from drivelab.errors import UsageError
+from drivelab.errors import ParameterError, UsageError
 from drivelab.models.linear_leaf_tree import LinearLeafTree
 
 # Of scikit-learn's checks those that need SciPy's array API mode, and one that needs no pandas.
@@ -134,6 +134,23 @@ def test_categories_by_place_mask_and_name() -> None:
     np.testing.assert_allclose(models[2].predict(frame), targets, atol=1e-9)
     copy = pickle.loads(pickle.dumps(models[0]))  # noqa: S301
     assert np.array_equal(copy.predict(features), models[0].predict(features))
+
+
+def test_categories_that_are_texts_are_refused_by_column() -> None:
+    kind = ["a", "b"] * 20
+    targets = np.arange(40.0)
+    frame = pd.DataFrame({"x": targets, "kind": kind})
+    said = r"column 'kind' contains the text 'a'; give categories as numbers, the same"
+    with pytest.raises(ParameterError, match=said):
+        LinearLeafTree(categorical_features=["kind"]).fit(frame, targets)
+    with pytest.raises(ParameterError, match="column 1 contains the text 'a'"):
+        LinearLeafTree(categorical_features=[1]).fit(frame.to_numpy(), targets)
+    codes = frame.assign(kind=pd.factorize(frame["kind"])[0])
+    fitted = LinearLeafTree(categorical_features=["kind"]).fit(codes, targets)
+    with pytest.raises(ParameterError, match=said):
+        fitted.predict(frame)
+    with pytest.raises(ValueError, match="Complex"):
+        fitted.fit(codes.to_numpy() * 1j, targets)
 
 
 def test_importances_of_what_matters() -> None:
