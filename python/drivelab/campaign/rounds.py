@@ -118,6 +118,11 @@ class Asking(Protocol):
         ...
 
     @property
+    def seconds_left(self) -> float | None:
+        """What a budget left for the rest at the last request; None where none limits it."""
+        ...
+
+    @property
     def note(self) -> str:
         """Text to show next to the progress; may be empty."""
         ...
@@ -288,7 +293,12 @@ class _Rounds:
                     paused_seconds=lambda: self._run.paused_seconds,
                 )
             )
-        self._bar.goes_on(total, self._asking.note)
+        self._bar.goes_on(
+            total,
+            self._asking.note,
+            certain=self._run.stored + len(work),
+            most_seconds=self._asking.seconds_left,
+        )
         written = [found for _, one in work if (found := write_pattern(one)) is not None]
         self._left = written[-1] if written else self._left
         for plan, together in self._by_plan(work):

@@ -311,8 +311,10 @@ def ended_text(answer: Mapping[str, Any]) -> list[str]:
         why = f"it already has {held:,} measurements, and {goal['measurements']:,} were asked for"
     lines = [f"ended: {why}"]
     if ended["expected_error_ratio"] is not None:
+        from drivelab.models.adaptive import ExpectedError
+
         ratio, deviation = ended["expected_error_ratio"], ended["expected_error_deviation_ratio"]
-        lines[0] += f"; expected error: {100 * ratio:.1f} % ± {100 * deviation:.1f}"
+        lines[0] += f"; expected error: {ExpectedError(ratio, deviation, held).describe()}"
     return lines
 
 

@@ -123,7 +123,7 @@ def _answer(target: TargetModel, estimator: str, table: Any, is_outside: bool) -
 
 
 def _text(answer: dict[str, Any], level: float) -> str:
-    from drivelab.exhibits.quantities import share_text
+    from drivelab.exhibits.quantities import mre_text
     from drivelab.models.intervals import workloads_needed
     from drivelab.models.own.exhibits import value_text
 
@@ -140,7 +140,7 @@ def _text(answer: dict[str, Any], level: float) -> str:
         off = "error unknown"
         if not answer["outside_training"]:
             mre = one["mre_ratio"]
-            error = value_text(name, one["mae"]) if mre is None else share_text(mre)
+            error = value_text(name, one["mae"]) if mre is None else mre_text(mre)
             off = f"off by {error} on average"
             (row,) = (row for row in one["intervals"] if row["level_ratio"] == level)
             if row["low"] is None:

@@ -17,7 +17,7 @@ _FINE_DIGITS: Final = 4
 
 def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
     """Return the text of what `drivelab.cli.predict.predict` found, with intervals of one level."""
-    from drivelab.exhibits.quantities import METRICS, PROVENANCE, share_text, workload_text
+    from drivelab.exhibits.quantities import METRICS, PROVENANCE, mre_text, workload_text
 
     drive = answer["drive"] or "a drive without a name"
     kind = answer["kind"]
@@ -29,7 +29,7 @@ def answer_text(answer: dict[str, Any], workload: Characteristics, level: float)
         ends = _ends(answer, metric, level)
         error = "error unknown"
         if not outside:
-            mre = share_text(answer["used"][metric]["mre_ratio"])
+            mre = mre_text(answer["used"][metric]["mre_ratio"])
             error = f"off by {mre} on average" + (f", {ends}" if ends else "")
         lines.append(_line(METRICS[metric].label.lower(), f"{value:<28}  {error}"))
     lines += [_line("careful", f"outside what was measured: {message}") for message in outside]
@@ -111,13 +111,13 @@ def _intervals(answer: dict[str, Any], level: float) -> list[str]:
 
 def _off_grid(answer: dict[str, Any]) -> list[str]:
     """Return how far the models are off between the values of their design."""
-    from drivelab.exhibits.quantities import METRICS, share_text
+    from drivelab.exhibits.quantities import METRICS, mre_text
 
     errors = {metric: used["off_grid_mre_ratio"] for metric, used in answer["used"].items()}
     if None in errors.values():
         return []
     shown = ", ".join(
-        f"{METRICS[metric].label.lower()} {share_text(error)}" for metric, error in errors.items()
+        f"{METRICS[metric].label.lower()} {mre_text(error)}" for metric, error in errors.items()
     )
     return [_line("off the grid", f"between the design's values it is off by: {shown}")]
 
@@ -141,12 +141,12 @@ def _nearest(answer: dict[str, Any]) -> list[str]:
 
 def _reasons(answer: dict[str, Any]) -> list[str]:
     """Return which models answered and why; only once if the same model answered every metric."""
-    from drivelab.exhibits.quantities import METRICS, share_text
+    from drivelab.exhibits.quantities import METRICS, mre_text
 
     used = answer["used"]
     kinds = {(one["features"], one["estimator"], one["chosen"]) for one in used.values()}
     labels = {metric: METRICS[metric].label.lower() for metric in used}
-    errors = {metric: share_text(one["mre_ratio"]) for metric, one in used.items()}
+    errors = {metric: mre_text(one["mre_ratio"]) for metric, one in used.items()}
     others = {metric: f"({_best_other(answer, metric)})" for metric in used}
     if len(kinds) == 1:
         ((features, estimator, chosen),) = kinds
@@ -163,7 +163,7 @@ def _reasons(answer: dict[str, Any]) -> list[str]:
 
 def _best_other(answer: dict[str, Any], metric: str) -> str:
     """Return the best of a metric's models that did not answer."""
-    from drivelab.exhibits.quantities import share_text
+    from drivelab.exhibits.quantities import mre_text
 
     used = answer["used"][metric]
     # Sorted by their errors.
@@ -174,4 +174,4 @@ def _best_other(answer: dict[str, Any], metric: str) -> str:
         and (one["features"], one["estimator"]) != (used["features"], used["estimator"])
     )
     place = "better" if other["mre_ratio"] < used["mre_ratio"] else "next"
-    return f"{place}: {other['features']} {other['estimator']} {share_text(other['mre_ratio'])}"
+    return f"{place}: {other['features']} {other['estimator']} {mre_text(other['mre_ratio'])}"

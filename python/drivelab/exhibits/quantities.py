@@ -101,6 +101,17 @@ def share_text(share: float) -> str:
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 
+#: A model's mean relative error above this is not written exactly: its answers mean nothing.
+MOST_ERROR: Final = 10.0
+
+
+def mre_text(error: float) -> str:
+    """Write the relative error of a model as `share_text` does, up to 1,000 %."""
+    if error > MOST_ERROR:
+        return f"above {100 * MOST_ERROR:,.0f} %"
+    return share_text(error)
+
+
 #: The smallest relative uncertainty that is written for a measured number.
 _CLOSEST: Final = 0.001
 

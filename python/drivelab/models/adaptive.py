@@ -26,6 +26,7 @@ from typing import Final
 
 import numpy as np
 
+from drivelab.exhibits.quantities import MOST_ERROR, mre_text
 from drivelab.models.evaluate import fold_numbers
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.gaussian_process import solved
@@ -99,6 +100,8 @@ class ExpectedError:
 
     def describe(self) -> str:
         """Say it in words, without a full stop."""
+        if self.ratio > MOST_ERROR:
+            return mre_text(self.ratio)
         return f"{100 * self.ratio:.1f} % ± {100 * self.deviation:.1f}"
 
 

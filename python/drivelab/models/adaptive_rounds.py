@@ -107,6 +107,7 @@ class AdaptiveRounds:
         self._judge = Judge(plan.seed)
         self._judged: Judged | None = None
         self._spent_seconds = 0.0
+        self._seconds_left: float | None = None
 
     @property
     def expected(self) -> ExpectedError | None:
@@ -117,6 +118,14 @@ class AdaptiveRounds:
     def expected_total(self) -> int:
         """Measurements of the whole run, as far as that is known."""
         return self._total
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the budget, if what may still be measured must fit into it.
+
+        On a simulated drive its time is not that of whoever waits.
+        """
+        return self._seconds_left
 
     @property
     def note(self) -> str:
@@ -140,6 +149,13 @@ class AdaptiveRounds:
         self._spent_seconds = self._spent(measured)
         more = self._more(measured)
         self._total = self._foreseen(measured, sum(len(one.places) for one in more))
+        budget = self._goal.budget_seconds
+        beside = measured.parts.check < len(self._pool["check"]) or any(
+            one.part in _BESIDES for one in more
+        )
+        self._seconds_left = None
+        if budget is not None and self._is_real and not beside:
+            self._seconds_left = max(budget - self._spent_seconds, 0.0)
         return more
 
     def _foreseen(self, measured: Measured, asked: int) -> int:

@@ -7,6 +7,9 @@ are beside each other, a step counts as much as that says. Pauses do not count.
 
 A job may ask for more steps as it learns. The time left is then of those that it has asked for.
 
+A job may have a budget of time, which its last steps do not get: the time left is at most what the
+budget leaves, or that of the steps which are done in any case.
+
 Steps may come in bursts (a simulated drive's batches). The first of one brings the time of
 all of it, so the mean is that of the steps before.
 """
@@ -68,6 +71,8 @@ class Progress(ClosedOnExit):
         self._told = 0.0
         self._elapsed = 0.0
         self._mean_seconds: float | None = None
+        self._certain = total
+        self._until: float | None = None
         self._line = StatusLine(shown=shown)
         if self._line.is_terminal and total:
             self._draw()
@@ -94,7 +99,7 @@ class Progress(ClosedOnExit):
         self._weight_done += weight
         self._weight_left -= weight
         self._failed += failed
-        self._elapsed = elapsed = time.monotonic() - self._started - self._paused_seconds()
+        self._elapsed = elapsed = self._seconds()
         since = elapsed - self._told
         if self._line.is_terminal and (since >= DRAWN_EVERY_SECONDS or self._done == self._total):
             self._told = elapsed
@@ -103,11 +108,32 @@ class Progress(ClosedOnExit):
             self._told = elapsed
             self._line.show(self.text())
 
-    def goes_on(self, total: int, note: str) -> None:
-        """Take another total, where it changes on the way, and what else there is to say."""
+    def goes_on(
+        self,
+        total: int,
+        note: str,
+        *,
+        certain: int | None = None,
+        most_seconds: float | None = None,
+    ) -> None:
+        """Take another total, where it changes on the way, and what else there is to say.
+
+        Parameters
+        ----------
+        total
+            Steps of the whole job, as far as that is known.
+        note
+            What to show beside them.
+        certain
+            How many of them are done even if a budget ends; None is all.
+        most_seconds
+            What is left of the budget now; None where nothing limits the time.
+        """
         self._weight_left += total - self._total
         self._total = total
         self._note = note
+        self._certain = total if certain is None else certain
+        self._until = None if most_seconds is None else self._seconds() + most_seconds
 
     def text(self) -> str:
         """Write the progress."""
@@ -119,8 +145,14 @@ class Progress(ClosedOnExit):
         left = self._total - self._done
         if self._mean_seconds is not None and left:
             seconds = self._weight_left * self._mean_seconds
+            if self._until is not None:
+                certain = max(self._certain - self._done, 0) * self._mean_seconds
+                seconds = min(seconds, max(self._until - self._elapsed, certain))
             parts.append(f"{self._about} {format_time_left(seconds)} left")
         return ", ".join(parts)
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started - self._paused_seconds()
 
     def close(self) -> None:
         """Leave what was shown last, and continue below it."""

@@ -30,6 +30,7 @@ class Asking:
     """Asks for the next three to train on and one to calibrate with, until there are enough."""
 
     note = "nothing known"
+    seconds_left = None
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds

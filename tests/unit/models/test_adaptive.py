@@ -102,6 +102,7 @@ def test_the_expected_error_is_of_workloads_that_stand_for_the_population(rows: 
     assert 0 < found.deviation < found.ratio
     assert found == Judge(3).judged(rows).expected
     assert ExpectedError(0.061, 0.007, 50).describe() == "6.1 % ± 0.7"
+    assert ExpectedError(2.2e23, 1e23, 50).describe() == "above 1,000 %"
 
 
 def test_noise_limits_a_row_where_it_hides_the_rest(rows: Rows) -> None:

@@ -42,3 +42,19 @@ def test_without_a_budget_everything_is_foreseen() -> None:
     assert rounds.expected_total == 300 + 75
     assert isinstance(rounds.next_round(Measured([], Parts(), [], 0.0))[0], Asked)
     assert rounds.expected_total == 300 + 75
+
+
+def test_a_budget_limits_the_time_of_real_drives() -> None:
+    start = Measured([], Parts(), [], 40.0)
+    for is_real, budget, left in ((True, 300.0, 260.0), (False, 300.0, None), (True, None, None)):
+        rounds = AdaptiveRounds(Goal(budget_seconds=budget), POOL, SECOND, is_real=is_real)
+        assert rounds.seconds_left is None
+        rounds.next_round(start)
+        assert rounds.seconds_left == left
+
+
+def test_a_budget_does_not_limit_what_it_does_not_count() -> None:
+    pool = {**POOL, "check": workloads(5)}
+    rounds = AdaptiveRounds(Goal(budget_seconds=300), pool, SECOND, is_real=True)
+    rounds.next_round(Measured([], Parts(), [], 40.0))
+    assert rounds.seconds_left is None

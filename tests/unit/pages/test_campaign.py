@@ -18,7 +18,7 @@ from made_run import evaluated, header, made_run, measurement, run_of
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
 from drivelab.exhibits import Caution, Exhibit, First, LineFigure, Multiples, Table, Text
-from drivelab.exhibits.quantities import share_text, within_text, workload_text
+from drivelab.exhibits.quantities import mre_text, share_text, within_text, workload_text
 from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.exhibits import summary
 from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
@@ -315,6 +315,14 @@ def test_the_summary_names_only_what_differs() -> None:
 )
 def test_a_share_in_percent(share: float, text: str) -> None:
     assert share_text(share) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(0.0994, "9.9 %"), (10, "1,000 %"), (10.1, "above 1,000 %"), (2.2e23, "above 1,000 %")],
+)
+def test_an_error_that_means_nothing_is_not_written_exactly(error: float, text: str) -> None:
+    assert mre_text(error) == text
 
 
 @pytest.mark.parametrize("share", [0, 0.00001, 0.0004, 0.001])

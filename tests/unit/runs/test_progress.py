@@ -61,6 +61,22 @@ def test_time_left_is_of_what_is_still_to_come_when_that_changes(clock) -> None:
     assert progress.text() == "10 of 160 measurements, about 5 min 0 s left"
 
 
+def test_time_left_is_at_most_what_a_budget_leaves(clock) -> None:
+    progress = Progress(79, 0, "measurements")
+    progress.goes_on(79, "", certain=10, most_seconds=20.0)
+    for _ in range(6):
+        clock[0] += 1.8
+        progress.advance()
+    assert progress.text() == "6 of 79 measurements, about 9 s left"
+    # The steps that were asked for are done in any case.
+    for _ in range(2):
+        clock[0] += 5
+        progress.advance()
+    assert progress.text() == "8 of 79 measurements, about 5 s left"
+    progress.goes_on(79, "")
+    assert progress.text() == "8 of 79 measurements, about 2 min 40 s left"
+
+
 def test_time_left_is_whole_seconds_and_ends_with_the_job(clock) -> None:
     progress = Progress(101, 0, "measurements")
     for _ in range(98):

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from drivelab.exhibits import Axis, BarFigure, Table, Text
-from drivelab.exhibits.quantities import METRICS, NOTHING, PROVENANCE, share_text
+from drivelab.exhibits.quantities import METRICS, NOTHING, PROVENANCE, mre_text
 from drivelab.models.evaluate import ModelKey
 from drivelab.models.predictors import ESTIMATORS
 
@@ -230,7 +230,7 @@ def cells(metric: str, score: Accuracy) -> tuple[str, str, str]:
         # It does not exist where all observations are equal.
         NOTHING if math.isnan(score.r2) else f"{score.r2:.3f}".replace("-", "\N{MINUS SIGN}"),
         f"{_plain(score.mae * factor)} ({_plain(score.mean * factor)})",
-        share_text(score.mre),
+        mre_text(score.mre),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.exhibits import Table
-from drivelab.exhibits.quantities import METRICS, listed, share_text
+from drivelab.exhibits.quantities import METRICS, listed, mre_text, share_text
 from drivelab.models.combination import Combination
 from drivelab.models.evaluate import Evaluation, ModelKey
 from drivelab.models.predictors import ESTIMATORS
@@ -32,7 +32,7 @@ def relative_errors(evaluation: Evaluation) -> Table:
     rows = [
         (
             f"{one.features} {ESTIMATORS[one.estimator].label}",
-            *(share_text(of[ModelKey(m, *one)].mre) for of in errors.values() for m in METRICS),
+            *(mre_text(of[ModelKey(m, *one)].mre) for of in errors.values() for m in METRICS),
         )
         for one in surfaces
     ]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Caution
-from drivelab.exhibits.quantities import CHARACTERISTICS, METRICS, TIMES, listed, share_text
+from drivelab.exhibits.quantities import (
+    CHARACTERISTICS,
+    METRICS,
+    TIMES,
+    listed,
+    mre_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +41,7 @@ def _inaccurate(run: RunData) -> Iterator[Caution]:
     for metric in run.metrics():
         mre = run.accuracy[run.best(metric)].mre
         if mre > LARGE_ERROR:
-            parts.append(f"by {share_text(mre)} for {METRICS[metric].label.lower()}")
+            parts.append(f"by {mre_text(mre)} for {METRICS[metric].label.lower()}")
     if parts:
         yield Caution(
             "Inaccurate",

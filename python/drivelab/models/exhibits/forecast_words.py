@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drivelab.exhibits.quantities import share_text
+from drivelab.exhibits.quantities import mre_text
 
 if TYPE_CHECKING:
     from drivelab.models.trace_forecast import TraceForecast
@@ -25,7 +25,7 @@ def outside_text(forecast: TraceForecast) -> str:
 def sureness_text(error: float) -> str:
     """Say what is known of the error: `error` is the model's mean relative one in closed loops."""
     return (
-        f"the model is off by {share_text(error)} on average in closed loops. It was not tested on "
+        f"the model is off by {mre_text(error)} on average in closed loops. It was not tested on "
         "traces, so there is no interval; VALIDATION.md says how far forecasts of recorded traces "
         "were off."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Table, Text
-from drivelab.exhibits.quantities import NOTHING, latency_text, share_text
+from drivelab.exhibits.quantities import NOTHING, latency_text, mre_text, share_text
 from drivelab.models.bottleneck import PARTS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def what_limits(run: RunData) -> list[Table | Text]:
             right=True,
             note="The share of the workloads that each part of the drive limits, as a formula of "
             "costs fitted to the measurements says it; it is off by "
-            f"{share_text(limits.mre)} on workloads that it has not seen. Units are flash "
+            f"{mre_text(limits.mre)} on workloads that it has not seen. Units are flash "
             "chips or heads. Numbers of a part that hardly limits are rough.",
             saved=(saved,),
         ),

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits.quantities import share_text
+from drivelab.exhibits.quantities import mre_text
 from drivelab.models.evaluate import ModelKey
 from drivelab.models.exhibits.tree import condition_in_units, tree_figure
 from drivelab.models.features import FEATURE_SETS, SECTOR_BYTES
@@ -63,8 +63,8 @@ def _error_words(run: RunData) -> str:
     if mine is None or best.estimator == "guide":
         return ""
     return (
-        f"It is off by {share_text(mine.mre)} of the latency of workloads that it had not seen; "
-        f"the model that answers is off by {share_text(run.accuracy[best].mre)}. "
+        f"It is off by {mre_text(mine.mre)} of the latency of workloads that it had not seen; "
+        f"the model that answers is off by {mre_text(run.accuracy[best].mre)}. "
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits import Card, Cards
-from drivelab.exhibits.quantities import METRICS, PROVENANCE, listed, share_text
+from drivelab.exhibits.quantities import METRICS, PROVENANCE, listed, mre_text
 from drivelab.models.exhibits.cautions import fixed_characteristics
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.probed import probes_of
@@ -62,7 +62,7 @@ def how_sure(run: RunData) -> str:
     """Say how far off predictions are, of workloads that no model was fitted to."""
     if run.evaluation.check is not None and run.check is not None:
         parts = [
-            f"{share_text(run.evaluation.check[run.best(metric)].mre)} for "
+            f"{mre_text(run.evaluation.check[run.best(metric)].mre)} for "
             f"{METRICS[metric].label.lower()}"
             for metric in run.metrics()
         ]
@@ -106,9 +106,9 @@ def basic_against_extended(run: RunData) -> str:
         verdict = "knowing more does not help here"
     return (
         "A model that knows only four characteristics (share of writes, queue depth, request "
-        f"size, randomness) is off by {share_text(basic)} for {METRICS[metric].label.lower()}, "
+        f"size, randomness) is off by {mre_text(basic)} for {METRICS[metric].label.lower()}, "
         "one that knows all eight (reads and writes separately, strides) by "
-        f"{share_text(extended)}: {verdict}."
+        f"{mre_text(extended)}: {verdict}."
     )
 
 
@@ -120,7 +120,7 @@ def first_numbers(run: RunData) -> Cards:
         values = [float(getattr(measurement, metric)) for measurement in run.drawn]
         said = (
             f"predicted for unseen workloads by {ESTIMATORS[key.estimator].label}: off by "
-            f"{share_text(run.accuracy[key].mre)} on average"
+            f"{mre_text(run.accuracy[key].mre)} on average"
         )
         cards.append(Card(item.label, item.text(min(values)), item.text(max(values)), said))
     return Cards(tuple(cards))

@@ -18,7 +18,7 @@ from drivelab.exhibits import (
     ScatterFigure,
     Table,
 )
-from drivelab.exhibits.quantities import NOTHING, listed, share_text
+from drivelab.exhibits.quantities import NOTHING, listed, mre_text
 from drivelab.models.own.names import unit_of
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.units import format_duration_ns, format_rate
@@ -56,7 +56,7 @@ def error_text(target: TargetModel, accuracy: Accuracy) -> str:
     """Write an error: relative, or absolute where the target is not above 0."""
     # The last rows may hold what the logarithm does not.
     if target.logarithm and not math.isnan(accuracy.mre):
-        return share_text(accuracy.mre)
+        return mre_text(accuracy.mre)
     return value_text(target.name, accuracy.mae)
 
 
@@ -183,7 +183,7 @@ def _cells(target: TargetModel, accuracy: Accuracy) -> tuple[str, str, str]:
     return (
         NOTHING if np.isnan(accuracy.r2) else f"{accuracy.r2:.3f}",
         f"{value_text(target.name, accuracy.mae)} ({value_text(target.name, accuracy.mean)})",
-        NOTHING if np.isnan(accuracy.mre) else share_text(accuracy.mre),
+        NOTHING if np.isnan(accuracy.mre) else mre_text(accuracy.mre),
     )
 
 

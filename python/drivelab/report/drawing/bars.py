@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from drivelab.exhibits import Table
 from drivelab.exhibits.number_text import value_text
-from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.exhibits.quantities import latency_text, mre_text
 from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.axes import axis_label, axis_text, plot_inches, stand_apart
 from drivelab.report.drawing.line_styles import AreaStyle
@@ -54,7 +54,7 @@ _PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
 _KIND_COLORS: Final = (ORANGE, BLUE, GREEN)
 #: Format of the value behind a bar, by the quantity of the axis.
 _VALUE_TEXTS: Final[dict[str, Callable[[float], str]]] = {
-    "share": share_text,
+    "share": mre_text,
     "duration": latency_text,
 }
 _HATCHES: Final = {"simulated": "////", "calculated": "...."}
