@@ -33,8 +33,7 @@ MEAN_SIZE: Final = "mean_size"
 #: The one characteristic that a law may hold as it is.
 DEPTH: Final = "queue_depth"
 #: A law is accepted if all but one in this many rows follow it this closely: results are rounded,
-#: and
-#: requests at the ends of a measurement count in one result and not in the other.
+#: and requests at the ends of a measurement count in one result and not in the other.
 CLOSE: Final = 0.02
 _BUT_ONE_IN: Final = 20
 #: Largest number of columns in a law.
