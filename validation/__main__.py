@@ -15,6 +15,7 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.document import with_section
+from validation.estimators import estimators
 from validation.few_measurements import early_forecasts, few_measurements, slow_drives
 from validation.fitted import hidden_drives
 from validation.fuzzing import fuzzing
@@ -59,6 +60,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "fuzzing": fuzzing,
     "collection": collection,
     "synthesis": synthesis,
+    "estimators": estimators,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "few": few_measurements,

@@ -12,6 +12,7 @@ from made_study import course, study
 from validation import __main__ as validation
 from validation import few_measurements, few_runs, profile_speed, published, real_file
 from validation.document import Section
+from validation.estimators import section_of as estimators_of
 from validation.few_runs import Found, Job
 from validation.fuzzing import section_of as fuzzing_of
 from validation.profiles import section_of as profiles_of
@@ -282,3 +283,32 @@ def test_a_failure_of_fuzzing_is_reported() -> None:
     assert not claim.holds
     assert "none of 1,010 inputs to 2 readers" in claim.statement
     assert claim.statement.endswith("(failed: b)")
+
+
+KRIGING_PRINTED = """\
+   300 rows  KrigingRegressor              0.30 s   4.25 %
+   300 rows  GaussianProcessRegressor      1.97 s   4.08 %
+ 1,200 rows  KrigingRegressor             31.00 s   3.21 %
+"""
+TREE_PRINTED = """\
+12000 rows of 8, 3% noise, strides whole pages
+model                          MRE  worst draw       fit  leaves
+ours, defaults               3.95%       4.05%     0.58 s     194
+LightGBM                     6.91%       7.00%     0.11 s
+
+12000 rows of 8, 3% noise, strides any
+model                          MRE  worst draw       fit  leaves
+ours, defaults               5.00%       5.11%     0.58 s     194
+"""
+
+
+def test_estimators_are_compared_with_their_targets() -> None:
+    claims = estimators_of(KRIGING_PRINTED, TREE_PRINTED).claims
+    assert [one.holds for one in claims] == [True, False, True, False]
+    assert all(one.target for one in claims)
+    assert "1,200 rows within 30 s (31.00 s)" in claims[1].statement
+    assert "(5.00 %, worst draw 5.11 %)" in claims[3].statement
+    with pytest.raises(ValueError, match="nothing for 1,200 rows"):
+        estimators_of(KRIGING_PRINTED[:120], TREE_PRINTED)
+    with pytest.raises(ValueError, match="1 results for 2 kinds"):
+        estimators_of(KRIGING_PRINTED, TREE_PRINTED.replace("ours, defaults  ", "mine", 1))
