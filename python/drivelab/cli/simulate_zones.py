@@ -11,7 +11,7 @@ from drivelab.cli.courses import line
 REASONS: Final = {
     "refused_not_at_pointer": "did not write at the write pointer of their zone",
     "refused_full": "wrote to a full zone",
-    "refused_across_end": "wrote beyond the end of their zone",
+    "refused_across_end": "went past the end of their zone",
     "refused_too_many_active": "would have made too many zones active",
     "refused_too_many_open": "would have opened too many zones",
     "refused_transition": "opened or closed a zone in a state that forbids it",
