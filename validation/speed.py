@@ -29,8 +29,8 @@ def simulator_speed() -> Section:
         [*_COMMAND, "--bench", "simulator"], capture_output=True, text=True, check=True
     )
     section.say(
-        "Wall-clock figures of the machine that wrote this document; the share of the bare loop "
-        "(look-up and two timeline updates for each request, nothing else) is similar on others."
+        "Wall-clock figures of the machine that wrote this document, compared with a bare loop in "
+        "the same run (look-up and two timeline updates for each request, nothing else)."
     )
     section.say(f"```\n{done.stdout.strip()}\n```")
     return section
