@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import shutil
@@ -167,8 +168,20 @@ def built(source: Path, folder: Path) -> Path:
     ignored = shutil.ignore_patterns("build", "MQSim", ".git")
     shutil.copytree(source, copy, ignore=ignored)
     program = copy / "MQSim"
+    # A make that runs this bench would pass on its own options, and number this one's messages.
+    surroundings = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
+    }
     ended = subprocess.run(
-        [make, "-j2"], cwd=copy, check=False, capture_output=True, text=True, errors="replace"
+        [make, "-j2"],
+        cwd=copy,
+        check=False,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=surroundings,
     )
     if ended.returncode != 0 or not program.is_file():
         sys.exit(f"MQSim in {source} does not compile: {last_error(ended.stderr)}")

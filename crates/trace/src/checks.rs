@@ -73,7 +73,7 @@ impl Check {
     pub(crate) const fn of(problem: &Problem) -> Self {
         match problem {
             Problem::LongLine => Self::LongLine,
-            Problem::TooLarge { .. } | Problem::Huge { .. } | Problem::FarLater { .. } => {
+            Problem::TooLarge { .. } | Problem::Huge { .. } | Problem::FarApart { .. } => {
                 Self::TooLarge
             }
             Problem::ZeroSize { .. } => Self::ZeroSize,

@@ -198,13 +198,13 @@ pub enum Problem {
         /// The largest size.
         most_bytes: u64,
     },
-    /// A request too long after the first one.
+    /// A request too long before or after another one.
     #[error(
-        "the request is {:.0} years later than the first one; check the unit of times ({})",
+        "the request is {:.0} years away from another one; check the unit of times ({})",
         *by_ns as f64 / NS_PER_YEAR,
         words::TIME_UNIT
     )]
-    FarLater {
+    FarApart {
         /// By how much.
         by_ns: u64,
     },

@@ -13,7 +13,7 @@ const EXCERPT_BYTES: usize = 60;
 const MOST_MOVED_BYTES: u64 = 4 << 30;
 /// The largest trim: a whole device.
 const MOST_TRIMMED_BYTES: u64 = 128 << 40;
-/// The longest time from the first request to a later one: 146 years.
+/// The longest time between two requests: 146 years.
 const MOST_SPAN_NS: u64 = 1 << 62;
 
 /// Requests of one file, and data shared by all files.
@@ -26,8 +26,8 @@ pub(crate) struct Sink {
     pub position: u64,
     /// The latest time of the file so far.
     pub latest_ns: u64,
-    /// The time of the first request of all files.
-    first_ns: Option<u64>,
+    /// The earliest and the latest time of all files.
+    times_ns: Option<(u64, u64)>,
     pub names: Vec<String>,
     pub devices: Devices,
     pub checks: Checks,
@@ -44,7 +44,7 @@ impl Sink {
             file: 0,
             position: 0,
             latest_ns: 0,
-            first_ns: None,
+            times_ns: None,
             names,
             devices: Devices::new(options.devices.clone()),
             checks: Checks::default(),
@@ -90,11 +90,13 @@ impl Sink {
                 most_bytes,
             });
         }
-        let first_ns = self.first_ns.unwrap_or(record.arrival_ns);
-        if record.arrival_ns.saturating_sub(first_ns) > MOST_SPAN_NS {
-            return Err(Problem::FarLater {
-                by_ns: record.arrival_ns - first_ns,
-            });
+        if let Some((earliest_ns, latest_ns)) = self.times_ns {
+            let later_ns = record.arrival_ns.saturating_sub(earliest_ns);
+            let earlier_ns = latest_ns.saturating_sub(record.arrival_ns);
+            let by_ns = later_ns.max(earlier_ns);
+            if by_ns > MOST_SPAN_NS {
+                return Err(Problem::FarApart { by_ns });
+            }
         }
         let Some(end_bytes) = record.offset_bytes.checked_add(record.size_bytes) else {
             return Err(Problem::TooLarge { field: "end" });
@@ -115,7 +117,9 @@ impl Sink {
             self.checks.filtered += 1;
             return;
         }
-        self.first_ns.get_or_insert(record.arrival_ns);
+        let time_ns = record.arrival_ns;
+        let (earliest_ns, latest_ns) = self.times_ns.unwrap_or((time_ns, time_ns));
+        self.times_ns = Some((earliest_ns.min(time_ns), latest_ns.max(time_ns)));
         if record.arrival_ns < self.latest_ns {
             self.note(Check::StepBack, record.position);
         } else {

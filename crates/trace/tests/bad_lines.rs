@@ -91,9 +91,23 @@ fn each_kind_is_named() {
     );
     between(
         "0,1,512,r,4611686119.0",
-        "the request is 146 years later than the first one",
+        "the request is 146 years away from another one",
         Check::TooLarge,
     );
+}
+
+/// Also where the later request comes first.
+#[test]
+fn times_far_apart_are_bad_in_either_order() {
+    let lines = |first_s: u64| format!("0,1,512,r,{first_s}.0\n0,1,512,r,1.0\n0,1,512,r,3.0\n");
+    assert_eq!(read(lines(4_611_686_018)).unwrap().records.len(), 3);
+    let error = read(lines(4_611_686_020)).unwrap_err().to_string();
+    assert!(
+        error.contains("line 2: the request is 146 years away from another one"),
+        "{error}"
+    );
+    let skipped = read_with(lines(4_611_686_020), &skipping()).unwrap();
+    assert_eq!(skipped.records.len(), 2);
 }
 
 /// The longest line is read; one more byte makes it invalid.
