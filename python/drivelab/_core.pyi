@@ -464,6 +464,9 @@ def preset_keys(
 ) -> list[tuple[str, str, str | None, str | None, tuple[int, int, str | None] | None]]:
     """Return every key: what it may hold, its unit, usual value, and place, step, name in a fit."""
 
+def preset_exclusions(kind: str) -> list[tuple[str, str, str, str]]:
+    """Return what settings exclude: setting, key, values that remain, and reason."""
+
 def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str]:
     """Check a preset; return its resolved description as JSON and its hash.
 

@@ -15,6 +15,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preset_names, module)?)?;
     module.add_function(wrap_pyfunction!(preset_text, module)?)?;
     module.add_function(wrap_pyfunction!(preset_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(preset_exclusions, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_preset, module)?)
 }
 
@@ -66,17 +67,28 @@ type KeyTold = (
 /// Every key that a preset of a kind of drive may have.
 #[pyfunction]
 fn preset_keys(kind: &str) -> PyResult<Vec<KeyTold>> {
-    let known = || {
-        usage_error(format!(
-            "no kind of drive {kind:?}; there are {:?}",
-            DriveKind::WORDS
-        ))
-    };
     let row_tuple = |row: preset::KeyRow| {
         let fit = row.fit.map(|fit| (fit.place, fit.step, fit.parameter));
         (row.name, row.allowed, row.unit, row.usual, fit)
     };
-    let rows = preset::keys(DriveKind::from_word(kind).ok_or_else(known)?);
+    let rows = preset::keys(kind_of_drive(kind)?);
+    Ok(rows.into_iter().map(row_tuple).collect())
+}
+
+fn kind_of_drive(kind: &str) -> PyResult<DriveKind> {
+    DriveKind::from_word(kind).ok_or_else(|| {
+        usage_error(format!(
+            "no kind of drive {kind:?}; there are {:?}",
+            DriveKind::WORDS
+        ))
+    })
+}
+
+/// What settings exclude: the setting, the key, the values that remain, and the reason.
+#[pyfunction]
+fn preset_exclusions(kind: &str) -> PyResult<Vec<(String, &'static str, String, &'static str)>> {
+    let row_tuple = |row: preset::ExclusionRow| (row.with, row.key, row.only, row.reason);
+    let rows = preset::exclusions(kind_of_drive(kind)?);
     Ok(rows.into_iter().map(row_tuple).collect())
 }
 

@@ -151,7 +151,7 @@ fn what_has_no_effect_leaves_no_trace_and_what_cannot_be_is_told() {
         ),
         (
             "ageing.rated_erases = 9\nageing.read_retries = 3",
-            "allowed: none, as ageing.read_retry_probability is not above 0",
+            "allowed: none, as ageing.read_retry_probability = 0",
         ),
         ("ageing.wear = 9", "rated_erases, seed, program_time_ratio"),
     ] {

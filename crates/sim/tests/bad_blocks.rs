@@ -110,16 +110,16 @@ fn what_cannot_replace_bad_blocks_refuses_them() {
         ),
         (
             "compression.slot_size_bytes = 1024",
-            "as [compression] packs its pages into blocks that do not fail",
+            "as a drive with [compression] packs its pages into blocks that do not fail",
         ),
         (
             "mapping.allocation = \"round_robin\"",
-            "as mapping.allocation other than \"static\"",
+            "as mapping.allocation = \"round_robin\"",
         ),
         (
             "slc.blocks_per_plane = 8\nslc.pages_per_block = 64\nslc.read_cell_ns = 20_000\n\
              slc.program_cell_ns = 200_000",
-            "as [slc] replaces no bad blocks of its region",
+            "as a drive with [slc] replaces no bad blocks of its region",
         ),
     ] {
         let text = format!("base = \"x25m-yoo2014\"\nname = \"mine\"\n{FAILING}\n{lines}");

@@ -127,7 +127,7 @@ fn what_has_no_chips_is_refused() {
         ),
         (
             "scheduling.map_reads_first = true",
-            "false, as scheduling.order is \"first_come\"",
+            "false, as scheduling.order = \"first_come\"",
         ),
     ] {
         let message = refused(changes);

@@ -186,7 +186,10 @@ fn a_buffer_that_outlives_the_power_may_let_flushes_and_forced_writes_go() {
     assert_eq!(largest(&outcome, CommandKind::Write), 38_000);
     let unsafe_ = format!("{HOST}buffer.flush_at_once = true");
     let said = small_drive::refused(&unsafe_);
-    assert!(said.contains("buffer.survives_power_loss = true"), "{said}");
+    assert!(
+        said.contains("buffer.survives_power_loss = false"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn namespaces_that_cannot_be_are_refused() {
         ),
         (
             format!("{names}namespaces.sizes_bytes = [4096, 4096]\nnamespaces.shares = [1, 1]"),
-            "none together with namespaces.sizes_bytes",
+            "none, as namespaces.sizes_bytes",
         ),
         (
             "namespaces.names = [\"a\", \"a\"]\nnamespaces.shares = [1, 1]".to_owned(),

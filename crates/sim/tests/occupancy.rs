@@ -77,7 +77,10 @@ fn a_fresh_drive_holds_nothing() {
     let text = format!("{base}[occupancy]\nsteady = true\n");
     let refused = SsdConfig::from_text(&text).unwrap_err();
     let message = refused.to_string();
-    assert!(message.contains("condition is \"fresh\""), "{message}");
+    assert!(
+        message.contains("as condition = \"fresh\" leaves every page empty"),
+        "{message}"
+    );
 }
 
 /// One plane of 512 blocks of 64 pages, of which the host sees 28,000 pages.

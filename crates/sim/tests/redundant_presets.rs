@@ -315,7 +315,7 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
         (
             "level = 5",
             "level = 0\nrebuild.member = 1",
-            "nothing can be rebuilt in RAID-0",
+            "as level = 0 has nothing to rebuild from",
         ),
         (
             "level = 5",
@@ -330,7 +330,7 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
         (
             "level = 5",
             "level = 10\nparity.row_ns = 1",
-            "RAID-10 has no parity",
+            "as level = 10 has no parity",
         ),
         (
             "\"base\"",

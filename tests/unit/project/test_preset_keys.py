@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import pytest
 from validation.preset_keys_table import TARGET, with_tables
 
-from drivelab.drives.presets.keys import preset_keys
+from drivelab.drives.naming import open_drive
+from drivelab.drives.presets.keys import preset_exclusions, preset_keys
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 AGAIN = "write docs/preset-keys.md again: .venv/bin/python -m validation.preset_keys_table"
 
@@ -29,3 +37,22 @@ def test_a_row_says_what_its_key_is(kind: str) -> None:
     # A switch is off unless it must be said.
     switches = {key.usual for key in keys if key.allowed == "true or false"}
     assert switches <= {"`false`", None}
+
+
+def test_an_exclusion_is_what_presets_are_refused_with(tmp_path: Path) -> None:
+    rows = preset_exclusions("ssd")
+    keys = {key.name for key in preset_keys("ssd")}
+    assert {row.key for row in rows} <= keys
+    row = next(row for row in rows if (row.setting, row.key) == ("`[slc]`", "mapping.allocation"))
+    assert row.only == '"static"'
+    drive = tmp_path / "drive.toml"
+    drive.write_text(
+        'base = "consumer-qlc"\nname = "mine"\nmapping.allocation = "round_robin"\n',
+        encoding="utf-8",
+    )
+    said = f"allowed: {row.only}, as a drive with [slc] {row.reason}"
+    with pytest.raises(UsageError, match=re.escape(said)):
+        open_drive(f"sim:{drive}")
+    assert not preset_exclusions("hdd")
+    with pytest.raises(UsageError, match="no kind of drive"):
+        preset_exclusions("tape")

@@ -4,11 +4,10 @@ use drivelab_ftl::Failures;
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::choices::{Allocation, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::key::{Key, key};
-use super::schema::{self, LONGEST_NS, Rule, integer};
+use super::schema::{LONGEST_NS, Rule, integer};
 
 const PROBABILITY: Rule = Rule::Ratio {
     least: 0.0,
@@ -20,12 +19,12 @@ const TIME_RATIO: Rule = Rule::Ratio {
 };
 
 const RATED: &str = "ageing.rated_erases";
-const RETRY: &str = "ageing.read_retry_probability";
-const RETRIES: &str = "ageing.read_retries";
-const RETRY_TIME: &str = "ageing.read_retry_ns";
-const FACTORY_BAD: &str = "ageing.factory_bad_ratio";
-const PROGRAM_FAILS: &str = "ageing.program_failure_probability";
-const ERASE_FAILS: &str = "ageing.erase_failure_probability";
+pub(super) const RETRY: &str = "ageing.read_retry_probability";
+pub(super) const RETRIES: &str = "ageing.read_retries";
+pub(super) const RETRY_TIME: &str = "ageing.read_retry_ns";
+pub(super) const FACTORY_BAD: &str = "ageing.factory_bad_ratio";
+pub(super) const PROGRAM_FAILS: &str = "ageing.program_failure_probability";
+pub(super) const ERASE_FAILS: &str = "ageing.erase_failure_probability";
 
 pub(super) const KEYS: &[Key] = &[
     key(RATED, integer(1, 1 << 30)),
@@ -117,12 +116,6 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     }
     let read_retry_probability = keys.ratio_or_usual(RETRY)?;
     let retries = read_retry_probability > 0.0;
-    for key in [RETRIES, RETRY_TIME] {
-        if let Some(entry) = keys.entry(key).filter(|_| !retries) {
-            let allowed = format!("none, as {RETRY} is not above 0; or give that");
-            return Err(schema::wrong_value(key, entry, allowed));
-        }
-    }
     let most = keys.integer_or_usual(RETRIES)?;
     let mut ageing = Ageing {
         rated_erases: keys.integer(RATED)?,
@@ -141,39 +134,6 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     }
     ageing.seed = keys.integer_or_usual("ageing.seed")?;
     Ok(Some(ageing))
-}
-
-/// Refuses bad blocks if the firmware cannot handle them.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    if config.failures().is_none() {
-        return Ok(());
-    }
-    let is_given = |key: &&&str| keys.entry(key).is_some_and(|_| keys.ratio(key) != Ok(0.0));
-    let bad = [FACTORY_BAD, PROGRAM_FAILS, ERASE_FAILS];
-    let given = bad.iter().find(is_given).copied().unwrap_or(FACTORY_BAD);
-    let refuse = |reason: String| {
-        let allowed = format!("0, as {reason}; or change that");
-        Err(schema::wrong_value(given, keys.need(given)?, allowed))
-    };
-    let scheme = config.mapping.scheme;
-    if scheme != MappingScheme::Page {
-        return refuse(format!(
-            "mapping.scheme = {:?} replaces no bad blocks, only {:?} does",
-            scheme.word(),
-            MappingScheme::Page.word()
-        ));
-    }
-    if config.slc.is_some() {
-        return refuse("[slc] replaces no bad blocks of its region".to_owned());
-    }
-    if config.compression.is_some() {
-        return refuse("[compression] packs its pages into blocks that do not fail".to_owned());
-    }
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "mapping.allocation other than \"static\" shares no spare blocks out";
-        return refuse(reason.to_owned());
-    }
-    Ok(())
 }
 
 impl SsdConfig {

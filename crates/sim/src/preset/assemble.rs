@@ -1,12 +1,13 @@
 //! Turns checked keys into an [`SsdConfig`]. Checks that need several keys are here.
 
-use super::ageing::{self, ageing};
+use super::ageing::ageing;
 use super::atomic;
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy, WorkUnit};
 use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
+use super::exclusion;
 use super::firmware;
 use super::flash;
 use super::host::host;
@@ -25,6 +26,7 @@ use super::zones;
 /// Builds the drive from its checked keys.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     let keys = Keys::new(entries, DriveKind::Ssd);
+    exclusion::check(&keys)?;
     let mut config = SsdConfig {
         name: keys.text("name")?,
         kind: keys.word("kind", DriveKind::from_word)?,
@@ -57,14 +59,8 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         is_purged: false,
     };
     config.namespaces = namespaces::namespaces(&keys, &config.geometry)?;
-    mapping::check(&config, &keys)?;
-    slc::check(&config, &keys)?;
     compression::check(&config, &keys)?;
-    placement::check(&config, &keys)?;
     zones::check(&config, &keys)?;
-    namespaces::check(&config, &keys)?;
-    refresh::check(&config, &keys)?;
-    ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     atomic::check(&config, &keys)?;
     check_flash(&config, &keys)?;
@@ -189,7 +185,7 @@ impl Keys<'_> {
         self.word(key, choose)
     }
 
-    fn usual(&self, key: &str) -> Option<Usual> {
+    pub(super) fn usual(&self, key: &str) -> Option<Usual> {
         schema::row(key, self.kind).map(|row| row.usual)
     }
 
@@ -341,8 +337,6 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
     Ok(wear)
 }
 
-const AT_ONCE: &str = "buffer.flush_at_once";
-
 fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     let write_buffer_bytes = keys.integer("buffer.write_buffer_bytes")?;
     // Without a buffer the policy has no effect.
@@ -362,16 +356,7 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     let takes_time = memory_ns > 0 || memory_bytes_per_second.is_some();
     let takes_writes = keys.switch("buffer.memory_takes_writes")?;
     let survives = write_buffer_bytes > 0 && keys.switch("buffer.survives_power_loss")?;
-    let flush_at_once = write_buffer_bytes > 0 && keys.switch(AT_ONCE)?;
-    if flush_at_once && !survives {
-        let allowed = "false, or true with buffer.survives_power_loss = true: what is lost with the \
-                       power has to be programmed before a flush is complete";
-        return Err(schema::wrong_value(
-            AT_ONCE,
-            keys.need(AT_ONCE)?,
-            allowed.to_owned(),
-        ));
-    }
+    let flush_at_once = write_buffer_bytes > 0 && keys.switch("buffer.flush_at_once")?;
     Ok(Buffer {
         write_buffer_bytes,
         policy,

@@ -5,7 +5,6 @@ use drivelab_request::Content;
 use serde::{Serialize, Serializer};
 
 use super::assemble::Keys;
-use super::choices::{Allocation, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::schema;
@@ -62,36 +61,6 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     let Some(policies) = config.compressed_policies() else {
         return Ok(());
     };
-    let refuse = |key: &str, allowed: &str, reason: &str| {
-        let allowed = format!("{allowed}, as a drive with [compression] {reason}");
-        Err(schema::wrong_value(key, keys.need(key)?, allowed))
-    };
-    if config.mapping.scheme != MappingScheme::Page {
-        return refuse("mapping.scheme", "\"page\"", "maps compressed pages");
-    }
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "packs the pages of a plane";
-        return refuse("mapping.allocation", "\"static\"", reason);
-    }
-    if config.scheduling.copyback {
-        let reason = "packs again what it moves";
-        return refuse("scheduling.copyback", "false", reason);
-    }
-    for (key, reason) in [
-        ("slc.blocks_per_plane", "has dense blocks alone"),
-        (
-            "collection.temperature_classes",
-            "packs all of a plane together",
-        ),
-        (
-            "collection.background_blocks_per_plane",
-            "collects when space is needed",
-        ),
-    ] {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", reason);
-        }
-    }
     if let Err(error) = policies.validate(&config.layout()) {
         // Other errors were reported for the layout without slots, or follow later.
         if CompressedPolicies::is_of_slots(&error) {

@@ -76,73 +76,7 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
         map_reads_first: keys.switch("scheduling.map_reads_first")?,
         channel: keys.word_or_usual("scheduling.channel", ChannelOrder::from_word)?,
     };
-    let overtakes = order != Order::FirstCome;
-    if overtakes && dispatch == Dispatch::InOrder {
-        let allowed = "\"first_come\", as scheduling.dispatch is \"in_order\"".to_owned();
-        let key = "scheduling.order";
-        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
-    }
-    if scheduling.map_reads_first && !overtakes {
-        let allowed = "false, as scheduling.order is \"first_come\"".to_owned();
-        let key = "scheduling.map_reads_first";
-        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
-    }
-    if scheduling.suspends_per_operation > 0 && !overtakes {
-        let allowed = "0, as scheduling.order is \"first_come\": nothing would use the pause";
-        let key = "scheduling.suspends_per_operation";
-        return Err(schema::wrong_value(
-            key,
-            keys.need(key)?,
-            allowed.to_owned(),
-        ));
-    }
-    check_registers(&scheduling, keys)?;
     Ok(scheduling)
-}
-
-/// Refuses cache operations, multi-plane operations, chips and data-out-first if they would have no
-/// effect, or are not modelled together.
-fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), PresetError> {
-    let refuse = |key: &str, allowed: &str| {
-        Err(schema::wrong_value(
-            key,
-            keys.need(key)?,
-            allowed.to_owned(),
-        ))
-    };
-    let key = "scheduling.multi_plane";
-    if scheduling.multi_plane != MultiPlane::Off {
-        if keys.boolean("geometry.plane_mode")? {
-            return refuse(
-                key,
-                "\"off\", as geometry.plane_mode lets planes work on their own",
-            );
-        }
-        if keys.integer::<u32>("geometry.planes_per_die")? == 1 {
-            return refuse(key, "\"off\", as geometry.planes_per_die is 1");
-        }
-    }
-    if scheduling.unit == WorkUnit::Chip && keys.boolean("geometry.plane_mode")? {
-        let reason = "as geometry.plane_mode lets planes work on their own";
-        return refuse("scheduling.unit", &format!("\"die\", {reason}"));
-    }
-    let data_first = scheduling.channel == ChannelOrder::DataOutFirst;
-    let (key, off) = match (scheduling.cache_operations, scheduling.multi_plane) {
-        (true, _) => ("scheduling.cache_operations", "false"),
-        (false, MultiPlane::Off) if data_first => ("scheduling.channel", "\"commands_first\""),
-        (false, MultiPlane::Off) => return Ok(()),
-        (false, _) => (key, "\"off\""),
-    };
-    if scheduling.dispatch == Dispatch::InOrder {
-        let reason = "as scheduling.dispatch = \"in_order\" gives a die one operation at a time";
-        return refuse(key, &format!("{off}, {reason}"));
-    }
-    if scheduling.suspends_per_operation > 0 {
-        let reason = "or scheduling.suspends_per_operation = 0: a die pauses for reads only where \
-                      it takes one operation at a time and need not wait for its channel to begin";
-        return refuse(key, &format!("{off}, {reason}"));
-    }
-    Ok(())
 }
 
 /// All energies, or none. With only some of them known, a drive would seem to use less energy than

@@ -1,16 +1,14 @@
-//! The keys of `[mapping]`, and the keys that each scheme excludes.
+//! The keys of `[mapping]`.
 
-use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Pace, Policies};
+use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Policies};
 
 use super::assemble::Keys;
 use super::choices::{Allocation, MappingScheme, Replacement, StripingOrder};
 use super::config::{Mapping, SsdConfig};
 use super::error::PresetError;
-use super::schema;
 
 const CACHED: &str = "mapping.cached_entries";
 const REPLACEMENT: &str = "mapping.cache_replacement";
-const PACE: &str = "collection.pace";
 const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
 
 /// Bytes of one entry in a translation page.
@@ -20,30 +18,9 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     let scheme = keys.word_or_usual("mapping.scheme", MappingScheme::from_word)?;
     let log_blocks: u32 = keys.integer_or_usual(LOG_BLOCKS)?;
     let has_logs = matches!(scheme, MappingScheme::Bast | MappingScheme::Fast);
-    if keys.entry(LOG_BLOCKS).is_some() && !has_logs {
-        let allowed = format!(
-            "none, as mapping.scheme = {:?} has no log blocks; or \"bast\" or \"fast\" there",
-            scheme.word()
-        );
-        return Err(schema::wrong_value(
-            LOG_BLOCKS,
-            keys.need(LOG_BLOCKS)?,
-            allowed,
-        ));
-    }
     let is_cached = scheme == MappingScheme::DemandCachedPage;
     let cached_entries = keys.optional_integer(CACHED)?;
     let replacement = keys.word_or_usual(REPLACEMENT, Replacement::from_word)?;
-    for key in [CACHED, REPLACEMENT] {
-        if let Some(entry) = keys.entry(key).filter(|_| !is_cached) {
-            let allowed = format!(
-                "none, as mapping.scheme = {:?} has no map on the flash; or \
-                 \"demand_cached_page\" there",
-                scheme.word()
-            );
-            return Err(schema::wrong_value(key, entry, allowed));
-        }
-    }
     if is_cached {
         keys.need(CACHED)?;
     }
@@ -55,112 +32,6 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
         order: keys.word_or_usual("mapping.order", StripingOrder::from_word)?,
         allocation: keys.word_or_usual("mapping.allocation", Allocation::from_word)?,
     })
-}
-
-/// Refuses an adaptive pace where collection is not that of the page map.
-fn check_pace(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    let of_pages = matches!(
-        config.mapping.scheme,
-        MappingScheme::Page | MappingScheme::DemandCachedPage
-    );
-    let others = [
-        (!of_pages, "that does not map pages"),
-        (config.slc.is_some(), "with [slc]"),
-        (config.compression.is_some(), "with [compression]"),
-        (config.placement.is_some(), "with [placement]"),
-        (config.zones.is_some(), "with [zones]"),
-    ];
-    match others.into_iter().find(|&(is_there, _)| is_there) {
-        Some((_, which)) if config.collection.pace == Pace::Adaptive => {
-            let allowed = format!("\"paced\" or \"whole_block\" for a drive {which}");
-            let value = keys.need(PACE)?;
-            Err(schema::wrong_value(PACE, value, allowed))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses what the scheme cannot do.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    check_pace(config, keys)?;
-    let scheme = config.mapping.scheme;
-    let refuse = |key: &str, allowed: &str, reason: &str| {
-        let allowed = format!(
-            "{allowed}, as mapping.scheme = {:?} {reason}",
-            scheme.word()
-        );
-        Err(schema::wrong_value(key, keys.need(key)?, allowed))
-    };
-    if scheme == MappingScheme::Page {
-        return Ok(());
-    }
-    if scheme == MappingScheme::DemandCachedPage {
-        return check_cached(config, refuse, keys);
-    }
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "ties pages to their block";
-        return refuse("mapping.allocation", "\"static\"", reason);
-    }
-    if scheme == MappingScheme::Fast && config.mapping.log_blocks_per_plane == Some(1) {
-        let reason = "needs one for what is written in order and one for the rest";
-        return refuse(LOG_BLOCKS, "at least 2", reason);
-    }
-    let of_pages = [
-        "collection.stop_blocks_per_plane",
-        "collection.temperature_classes",
-        "collection.background_blocks_per_plane",
-        "wear.static_spread",
-    ];
-    for key in of_pages {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", "merges blocks and collects no pages");
-        }
-    }
-    if config.wear.least_worn_first {
-        let reason = "takes free blocks in turn";
-        return refuse("wear.least_worn_first", "false", reason);
-    }
-    Ok(())
-}
-
-/// The same for a map on the flash.
-fn check_cached(
-    config: &SsdConfig,
-    refuse: impl Fn(&str, &str, &str) -> Result<(), PresetError>,
-    keys: &Keys<'_>,
-) -> Result<(), PresetError> {
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "stripes the pages of the map";
-        return refuse("mapping.allocation", "\"static\"", reason);
-    }
-    let refused = [
-        (
-            "collection.temperature_classes",
-            "keeps a block of each plane for its map instead",
-        ),
-        (
-            "collection.background_blocks_per_plane",
-            "writes its map when it collects, which idle time has no room for",
-        ),
-    ];
-    for (key, reason) in refused {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", reason);
-        }
-    }
-    let buffer = &config.buffer;
-    let memory = [
-        ("buffer.read_cache_bytes", buffer.read_cache_bytes),
-        ("buffer.memory_ns", buffer.memory_ns),
-        (
-            "buffer.memory_bytes_per_second",
-            buffer.memory_bytes_per_second.unwrap_or(0),
-        ),
-    ];
-    match memory.into_iter().find(|&(_, value)| value > 0) {
-        Some((key, _)) => refuse(key, "0 or none", "has its memory full of the map"),
-        None => Ok(()),
-    }
 }
 
 impl SsdConfig {
@@ -269,7 +140,7 @@ mod tests {
         }
         let adaptive = "collection.pace = \"adaptive\"";
         let message = bast(adaptive);
-        let expected = "allowed: \"paced\" or \"whole_block\" for a drive that does not map pages";
+        let expected = "allowed: \"paced\" or \"whole_block\", as mapping.scheme = \"bast\" merges";
         assert!(message.contains(expected), "{message}");
         let message = refusal(&format!("{adaptive}\ncompression.slot_size_bytes = 1024"));
         assert!(message.contains("with [compression]"), "{message}");
@@ -303,7 +174,7 @@ mod tests {
             ),
             (
                 "buffer.read_cache_bytes = 4096",
-                "allowed: 0 or none, as mapping.scheme",
+                "allowed: 0, as mapping.scheme",
             ),
             ("mapping.log_blocks_per_plane = 2", "has no log blocks"),
         ] {

@@ -20,6 +20,8 @@ mod disk;
 pub(crate) mod document;
 mod drive;
 mod error;
+mod exclusion;
+mod exclusions;
 mod firmware;
 mod flash;
 mod host;
@@ -56,6 +58,7 @@ pub use config::{
 pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
 pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
+pub use exclusion::ExclusionRow;
 pub use firmware::{Firmware, Time, Work};
 pub use key::{Fit, KeyRow};
 pub use namespaces::Namespaces;
@@ -78,6 +81,12 @@ static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/presets
 #[must_use]
 pub fn keys(kind: DriveKind) -> Vec<KeyRow> {
     schema::keys(kind).map(KeyRow::from).collect()
+}
+
+/// What the keys of this kind of drive exclude, in the order in which it is checked.
+#[must_use]
+pub fn exclusions(kind: DriveKind) -> Vec<ExclusionRow> {
+    exclusion::rows(kind)
 }
 
 /// The names of the presets that the package contains, in alphabetical order.

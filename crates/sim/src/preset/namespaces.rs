@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::config::{Geometry, SsdConfig};
+use super::config::Geometry;
 use super::document::Value;
 use super::error::PresetError;
 use super::key::{Key, key};
 use super::schema::{self, Rule};
 
 const NAMES: &str = "namespaces.names";
-const SIZES: &str = "namespaces.sizes_bytes";
-const SHARES: &str = "namespaces.shares";
+pub(super) const SIZES: &str = "namespaces.sizes_bytes";
+pub(super) const SHARES: &str = "namespaces.shares";
 
 pub(super) const KEYS: &[Key] = &[
     key(NAMES, Rule::Texts),
@@ -72,15 +72,11 @@ pub(super) fn namespaces(
         return wrong(NAMES, format!("each name once: {twice:?} is there twice"));
     }
     let (key, sizes_bytes) = match (keys.entry(SIZES), keys.entry(SHARES)) {
-        (Some(_), None) => (SIZES, sizes(keys)?),
+        (Some(_), _) => (SIZES, sizes(keys)?),
         (None, Some(_)) => (SHARES, shared(keys, (capacity_bytes, page_bytes))?),
         (None, None) => {
             let allowed = format!("the bytes of each namespace, or {SHARES}");
             return Err(keys.missing(SIZES, allowed));
-        }
-        (Some(_), Some(_)) => {
-            let allowed = format!("none together with {SIZES}, which says how large each is");
-            return wrong(SHARES, allowed);
         }
     };
     let count = names.len();
@@ -123,27 +119,4 @@ fn shared(keys: &Keys<'_>, (capacity, page): (u64, u64)) -> Result<Vec<u64>, Pre
     let pages = u128::from(capacity / page);
     let of = |&share: &u32| (pages * u128::from(share) / u128::from(all)) as u64 * page;
     Ok(shares.iter().map(of).collect())
-}
-
-/// Refuses what does not know whose a page is.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    if config.namespaces.is_none() {
-        return Ok(());
-    }
-    for (key, reason) in [
-        (
-            "zones.size_bytes",
-            "is one of pages that are written anywhere",
-        ),
-        (
-            "compression.slot_size_bytes",
-            "tells whose each programmed page is, and compressed ones may lie in one",
-        ),
-    ] {
-        if keys.entry(key).is_some() {
-            let allowed = format!("none, as a drive with [namespaces] {reason}");
-            return Err(schema::wrong_value(key, keys.need(key)?, allowed));
-        }
-    }
-    Ok(())
 }

@@ -7,9 +7,9 @@ use super::choices::{Condition, FillOrder};
 use super::config::SsdConfig;
 use super::drive::DriveConfig;
 use super::error::PresetError;
+use super::exclusion;
 use super::raid::MemberConfig;
-use super::schema::{self, Rule};
-use super::zones;
+use super::schema::Rule;
 
 /// How much of a drive may be filled.
 pub(crate) const SHARE: Rule = Rule::Ratio {
@@ -83,15 +83,6 @@ pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetErro
         steady: keys.switch(STEADY)?,
     };
     let occupancy = occupancy.unless_usual();
-    if occupancy.is_some() && keys.word("condition", Condition::from_word)? == Condition::Fresh {
-        let is_said = |key: &&str| keys.entry(key).is_some();
-        let key = [FILLED, ORDER, STEADY].into_iter().find(is_said);
-        let key = key.unwrap_or(FILLED);
-        let allowed = "nothing, as condition is \"fresh\" and no page holds data; \
-                       for data there say condition = \"filled\""
-            .to_owned();
-        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
-    }
     Ok(occupancy)
 }
 
@@ -104,7 +95,13 @@ impl SsdConfig {
                 self.name
             ));
         }
-        if let Some((key, allowed, reason)) = zones::impossible(occupancy)
+        let other = [
+            (ORDER, occupancy.order != FillOrder::InOrder),
+            (STEADY, occupancy.steady),
+        ];
+        let other = other.into_iter().filter(|&(_, is_other)| is_other);
+        let excluded = |(key, _)| Some((key, exclusion::of_table("zones", key)?));
+        if let Some((key, (allowed, reason))) = other.filter_map(excluded).next()
             && self.zones.is_some()
         {
             return Err(format!(

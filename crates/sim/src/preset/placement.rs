@@ -5,7 +5,7 @@ use drivelab_ftl::{MOST_HANDLES, ReclaimPolicies};
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::choices::{Allocation, Isolation, MappingScheme, VictimPolicy, isolation_word};
+use super::choices::{Isolation, isolation_word};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::key::{Key, key};
@@ -59,86 +59,6 @@ pub(super) fn placement(keys: &Keys<'_>) -> Result<Option<Placement>, PresetErro
         isolation: keys.word_or_usual(ISOLATION, Isolation::from_word)?,
         disabled: keys.switch(DISABLED)?,
     }))
-}
-
-/// Refuses what a drive with handles cannot do.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    if config.placement.is_none() {
-        return Ok(());
-    }
-    let refuse = |key: &str, allowed: &str, reason: &str| {
-        let allowed = format!("{allowed}, as a drive with [placement] {reason}");
-        Err(schema::wrong_value(key, keys.need(key)?, allowed))
-    };
-    if config.mapping.scheme != MappingScheme::Page {
-        return refuse("mapping.scheme", "\"page\"", "maps pages");
-    }
-    if config.mapping.allocation != Allocation::Static || keys.entry("mapping.order").is_some() {
-        let key = match config.mapping.allocation {
-            Allocation::Static => "mapping.order",
-            _ => "mapping.allocation",
-        };
-        let allowed = match config.mapping.allocation {
-            Allocation::Static => "none",
-            _ => "\"static\"",
-        };
-        return refuse(key, allowed, "fills its reclaim units channel by channel");
-    }
-    if config.collection.policy != VictimPolicy::Greedy {
-        let reason = "collects the reclaim unit with the fewest valid pages";
-        return refuse("collection.policy", "\"greedy\"", reason);
-    }
-    if config.scheduling.copyback {
-        let reason = "moves pages to other planes";
-        return refuse("scheduling.copyback", "false", reason);
-    }
-    if config.wear.least_worn_first {
-        let reason = "does so anyway, by reclaim unit";
-        return refuse("wear.least_worn_first", "false", reason);
-    }
-    let buffer = &config.buffer;
-    for (key, value) in [
-        ("buffer.read_cache_bytes", buffer.read_cache_bytes),
-        (
-            "buffer.memory_bytes_per_second",
-            buffer.memory_bytes_per_second.unwrap_or(0),
-        ),
-        ("buffer.memory_ns", buffer.memory_ns),
-    ] {
-        if value != 0 {
-            return refuse(key, "0", "keeps nothing that was read in memory");
-        }
-    }
-    for (key, reason) in [
-        ("slc.blocks_per_plane", "has dense blocks alone"),
-        ("compression.slot_size_bytes", "stores what it is given"),
-        (
-            "collection.temperature_classes",
-            "is told by its host what is hot",
-        ),
-        (
-            "collection.background_blocks_per_plane",
-            "collects when space is needed",
-        ),
-        ("wear.static_spread", "levels no wear"),
-        (
-            "ageing.factory_bad_ratio",
-            "has no blocks to replace those of a reclaim unit",
-        ),
-        (
-            "ageing.program_failure_probability",
-            "has no blocks to replace those of a reclaim unit",
-        ),
-        (
-            "ageing.erase_failure_probability",
-            "has no blocks to replace those of a reclaim unit",
-        ),
-    ] {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", reason);
-        }
-    }
-    Ok(())
 }
 
 impl SsdConfig {

@@ -11,6 +11,7 @@ use super::disk::{self, HddConfig};
 use super::document::{Entries, Value, read_with_base};
 use super::drive::fingerprint;
 use super::error::PresetError;
+use super::exclusion;
 use super::key::{Key, key};
 use super::published::{Published, published};
 use super::redundancy::{self, CHUNK, MEMBER, MEMBERS, MOST_MEMBERS, RedundancyConfig};
@@ -316,6 +317,7 @@ pub(super) fn assemble(
     resolve: &dyn Fn(&str) -> Option<String>,
 ) -> Result<RaidConfig, PresetError> {
     let keys = Keys::new(entries, kind);
+    exclusion::check(&keys)?;
     let (names, members) = names_of(&keys)?;
     let variability = variability(&keys)?;
     let mut presets = Vec::new();

@@ -8,19 +8,19 @@ use super::key::{Key, key};
 use super::schema::{self, Rule, integer};
 use crate::raid::{Level, ParityTimes, Rebuilding, Redundancy};
 
-const LEVEL: &str = "level";
+pub(super) const LEVEL: &str = "level";
 pub(super) const MEMBER: &str = "member";
 pub(super) const MEMBERS: &str = "members";
 pub(super) const CHUNK: &str = "chunk_bytes";
 const FAILED: &str = "failed";
-const REBUILT: &str = "rebuild.member";
+pub(super) const REBUILT: &str = "rebuild.member";
 const DONE: &str = "rebuild.done_ratio";
 const SLOWEST: &str = "rebuild.min_bytes_per_second";
 const FASTEST: &str = "rebuild.max_bytes_per_second";
-const ROW: &str = "parity.row_ns";
-const SPEED: &str = "parity.bytes_per_second";
-const GATHER: &str = "parity.gather_ns";
-const CACHE: &str = "parity.cache_bytes";
+pub(super) const ROW: &str = "parity.row_ns";
+pub(super) const SPEED: &str = "parity.bytes_per_second";
+pub(super) const GATHER: &str = "parity.gather_ns";
+pub(super) const CACHE: &str = "parity.cache_bytes";
 
 /// The most members of an array.
 pub(super) const MOST_MEMBERS: u64 = 16;
@@ -179,7 +179,7 @@ pub(super) fn redundancy(keys: &Keys<'_>, members: u32) -> Result<RedundancyConf
         level,
         chunk_bytes,
         failed: failed(keys, members)?,
-        rebuild: rebuild(keys, level, members)?,
+        rebuild: rebuild(keys, members)?,
         parity: parity(keys, level)?,
     };
     check_losses(&config, keys, members)?;
@@ -201,11 +201,7 @@ fn failed(keys: &Keys<'_>, members: u32) -> Result<Vec<u32>, PresetError> {
     Ok(failed)
 }
 
-fn rebuild(
-    keys: &Keys<'_>,
-    level: Level,
-    members: u32,
-) -> Result<Option<RebuildConfig>, PresetError> {
+fn rebuild(keys: &Keys<'_>, members: u32) -> Result<Option<RebuildConfig>, PresetError> {
     let Some(entry) = keys.entry(REBUILT) else {
         for name in [DONE, SLOWEST, FASTEST] {
             if keys.entry(name).is_some() {
@@ -217,9 +213,6 @@ fn rebuild(
     };
     let member: u32 = keys.integer(REBUILT)?;
     let wrong = |allowed: String| Err(schema::wrong_value(REBUILT, entry, allowed));
-    if level == Level::Raid0 {
-        return wrong("absent: nothing can be rebuilt in RAID-0".to_owned());
-    }
     if member >= members {
         return wrong(format!("a member, 0 to {}", members - 1));
     }
@@ -249,13 +242,6 @@ fn rebuild(
 
 fn parity(keys: &Keys<'_>, level: Level) -> Result<Option<ParityConfig>, PresetError> {
     if level.parities() == 0 {
-        let given = [ROW, SPEED, GATHER, CACHE].into_iter();
-        for name in given {
-            if let Some(entry) = keys.entry(name) {
-                let allowed = format!("absent: RAID-{} has no parity", level.number());
-                return Err(schema::wrong_value(name, entry, allowed));
-            }
-        }
         return Ok(None);
     }
     Ok(Some(ParityConfig {

@@ -3,11 +3,9 @@
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::choices::MappingScheme;
-use super::config::SsdConfig;
 use super::error::PresetError;
 use super::key::{Key, key};
-use super::schema::{self, integer};
+use super::schema::integer;
 
 const READ_LIMIT: &str = "refresh.read_limit";
 const RETENTION: &str = "refresh.retention_ns";
@@ -39,41 +37,6 @@ pub(super) fn refresh(keys: &Keys<'_>) -> Result<Option<Refresh>, PresetError> {
     };
     let is_given = refresh.read_limit.is_some() || refresh.retention_ns.is_some();
     Ok(is_given.then_some(refresh))
-}
-
-/// Refuses drives whose firmware cannot refresh single blocks.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    if config.refresh.is_none() {
-        return Ok(());
-    }
-    if config.mapping.scheme != MappingScheme::Page {
-        let key = "mapping.scheme";
-        let allowed = "\"page\", as a drive with [refresh] moves pages of one block at a time";
-        return Err(schema::wrong_value(
-            key,
-            keys.need(key)?,
-            allowed.to_owned(),
-        ));
-    }
-    for key in [
-        "slc.blocks_per_plane",
-        "compression.slot_size_bytes",
-        "placement.handles",
-        "zones.size_bytes",
-        "ageing.factory_bad_ratio",
-        "ageing.program_failure_probability",
-        "ageing.erase_failure_probability",
-    ] {
-        if keys.entry(key).is_some() {
-            let allowed = "none: a drive with [refresh] has plain blocks that do not fail";
-            return Err(schema::wrong_value(
-                key,
-                keys.need(key)?,
-                allowed.to_owned(),
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -403,7 +403,7 @@ fn matches(pattern: &str, key: &str) -> bool {
     }
 }
 
-fn is_table(key: &str, kind: DriveKind) -> bool {
+pub(super) fn is_table(key: &str, kind: DriveKind) -> bool {
     keys(kind).any(|row| {
         row.name
             .split_once('.')

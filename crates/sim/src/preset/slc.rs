@@ -4,7 +4,6 @@ use drivelab_ftl::{Policies, SlcPolicies};
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::choices::{Allocation, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::schema;
@@ -54,36 +53,6 @@ pub(super) fn slc(keys: &Keys<'_>) -> Result<Option<Slc>, PresetError> {
         return Err(schema::wrong_value(BLOCKS, keys.need(BLOCKS)?, allowed));
     }
     Ok(Some(slc))
-}
-
-/// Refuses what a drive with such a region cannot do.
-pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    if config.slc.is_none() {
-        return Ok(());
-    }
-    let refuse = |key: &str, allowed: &str, reason: &str| {
-        let allowed = format!("{allowed}, as a drive with [slc] {reason}");
-        Err(schema::wrong_value(key, keys.need(key)?, allowed))
-    };
-    if config.mapping.scheme != MappingScheme::Page {
-        return refuse("mapping.scheme", "\"page\"", "folds into mapped pages");
-    }
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "folds within a plane";
-        return refuse("mapping.allocation", "\"static\"", reason);
-    }
-    for (key, reason) in [
-        ("collection.temperature_classes", "has its hot data there"),
-        (
-            "collection.background_blocks_per_plane",
-            "folds in idle time, and collects what it needs for that",
-        ),
-    ] {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", reason);
-        }
-    }
-    Ok(())
 }
 
 impl SsdConfig {

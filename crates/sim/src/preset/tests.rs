@@ -275,13 +275,13 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             "[scheduling]\ndispatch = \"in_order\"\norder = \"reads_first\"",
             &[
                 "order = \"reads_first\"",
-                "\"first_come\", as scheduling.dispatch is",
+                "\"first_come\", as scheduling.dispatch = \"in_order\"",
             ],
         ),
         (
             "[scheduling]\ndispatch = \"per_die\"\nsuspends_per_operation = 1\n\
              [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
-            &["suspends_per_operation = 1", "0, as scheduling.order is"],
+            &["0, as scheduling.order = \"first_come\" has no"],
         ),
         (
             "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\
@@ -302,7 +302,7 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         ),
         (
             "[geometry]\nplanes_per_die = 1\n[scheduling]\nmulti_plane = \"any_page\"",
-            &["\"off\", as geometry.planes_per_die is 1"],
+            &["\"off\", as geometry.planes_per_die = 1"],
         ),
         (
             "[scheduling]\ncache_operations = true",
@@ -312,7 +312,7 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\
              cache_operations = true\nsuspends_per_operation = 1\n\
              [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
-            &["false, or scheduling.suspends_per_operation = 0"],
+            &["false, as scheduling.suspends_per_operation = 1 needs dies"],
         ),
         ("[collection]\nreserve_blocks_per_plane = 1", &["from 2"]),
         (

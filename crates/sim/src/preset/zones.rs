@@ -6,11 +6,9 @@ use drivelab_request::SECTOR_BYTES;
 use serde::Serialize;
 
 use super::assemble::Keys;
-use super::choices::{Allocation, FillOrder, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
 use super::key::{Key, key};
-use super::occupancy::{self, Occupancy};
 use super::schema::{self, Rule, TIME, integer};
 
 const SIZE: &str = "zones.size_bytes";
@@ -92,14 +90,7 @@ pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
     for factor in planes {
         all_planes = all_planes.saturating_mul(keys.integer(factor)?);
     }
-    let [bytes_key, ratio_key] = super::document::CAPACITY_KEYS;
-    if let Some(entry) = keys.entry(ratio_key) {
-        let allowed = format!(
-            "none, as a drive with [zones] has what they hold: give {bytes_key}, the zones times \
-             {SIZE}"
-        );
-        return Err(schema::wrong_value(ratio_key, entry, allowed));
-    }
+    let [bytes_key, _] = super::document::CAPACITY_KEYS;
     let user_bytes: u64 = keys.integer(bytes_key)?;
     if !user_bytes.is_multiple_of(size_bytes) {
         let allowed = format!("a multiple of {SIZE}, {size_bytes}: whole zones");
@@ -125,70 +116,12 @@ pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
     }))
 }
 
-/// What a drive with zones cannot hold: the key, what is allowed, and the reason.
-pub(super) fn impossible(
-    occupancy: Occupancy,
-) -> Option<(&'static str, &'static str, &'static str)> {
-    if occupancy.order != FillOrder::InOrder {
-        return Some((occupancy::ORDER, "\"in_order\"", "is written in order"));
-    }
-    let reason = "overwrites nothing: every state is steady";
-    occupancy
-        .steady
-        .then_some((occupancy::STEADY, "false", reason))
-}
-
 /// Refuses what a drive with zones cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let Some(zones) = config.zones else {
         return Ok(());
     };
     check_sizes(config, &zones, keys)?;
-    let refuse = |key: &str, allowed: &str, reason: &str| {
-        let allowed = format!("{allowed}, as a drive with [zones] {reason}");
-        Err(schema::wrong_value(key, keys.need(key)?, allowed))
-    };
-    if config.mapping.scheme != MappingScheme::Page {
-        return refuse("mapping.scheme", "\"page\"", "maps zones");
-    }
-    if config.mapping.allocation != Allocation::Static {
-        let reason = "writes a zone plane by plane";
-        return refuse("mapping.allocation", "\"static\"", reason);
-    }
-    if config.wear.least_worn_first {
-        let reason = "does so anyway, by zone";
-        return refuse("wear.least_worn_first", "false", reason);
-    }
-    if config.buffer.read_cache_bytes != 0 {
-        let reason = "keeps nothing of what a reset gives up";
-        return refuse("buffer.read_cache_bytes", "0", reason);
-    }
-    if config.buffer.flush_start_bytes != 0 {
-        let reason = "programs what is written in order, as it comes";
-        return refuse("buffer.flush_start_bytes", "0", reason);
-    }
-    if let Some((key, allowed, reason)) = config.occupancy.and_then(impossible) {
-        return refuse(key, allowed, reason);
-    }
-    let collects = "collects nothing";
-    let fails = "has no blocks to replace those of a zone";
-    for (key, reason) in [
-        ("placement.handles", "is told where data goes by its zones"),
-        ("slc.blocks_per_plane", "has dense blocks alone"),
-        ("compression.slot_size_bytes", "stores what it is given"),
-        ("mapping.order", "writes a zone plane by plane"),
-        ("collection.stop_blocks_per_plane", collects),
-        ("collection.temperature_classes", collects),
-        ("collection.background_blocks_per_plane", collects),
-        ("wear.static_spread", "moves nothing"),
-        ("ageing.factory_bad_ratio", fails),
-        ("ageing.program_failure_probability", fails),
-        ("ageing.erase_failure_probability", fails),
-    ] {
-        if keys.entry(key).is_some() {
-            return refuse(key, "none", reason);
-        }
-    }
     Ok(())
 }
 

@@ -51,6 +51,28 @@ class PresetKey:
     fit: KeyFit | None
 
 
+@dataclass(frozen=True)
+class PresetExclusion:
+    """What a setting of a preset excludes.
+
+    Attributes
+    ----------
+    setting
+        The setting, in Markdown.
+    key
+        The key whose values it limits.
+    only
+        The values that remain, in words; ``none`` if the key must not be given.
+    reason
+        The reason. Its subject is the drive with that setting.
+    """
+
+    setting: str
+    key: str
+    only: str
+    reason: str
+
+
 def preset_keys(kind: str) -> tuple[PresetKey, ...]:
     """Return every key that a preset of a kind of drive may have, in the order of the table.
 
@@ -65,3 +87,14 @@ def preset_keys(kind: str) -> tuple[PresetKey, ...]:
         )
         for name, allowed, unit, usual, fit in _core.preset_keys(kind)
     )
+
+
+def preset_exclusions(kind: str) -> tuple[PresetExclusion, ...]:
+    """Return what settings of a kind of drive exclude, in the order in which it is checked.
+
+    Parameters
+    ----------
+    kind
+        ``ssd``, ``hdd``, ``raid0`` or ``raid``.
+    """
+    return tuple(PresetExclusion(*row) for row in _core.preset_exclusions(kind))
