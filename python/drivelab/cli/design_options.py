@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import duration, inner_share, size, whole_number
-from drivelab.models.goal import FEWEST_MEASUREMENTS, MOST_MEASUREMENTS
+from drivelab.models.goal import FEWEST_MEASUREMENTS, FEWEST_WITH_PROBES, MOST_MEASUREMENTS
 from drivelab.workloads.design import DEFAULT_DESIGN
 from drivelab.workloads.parts import FITTED
 
@@ -38,7 +38,8 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         "--measurements",
         type=whole_number(FEWEST_MEASUREMENTS, MOST_MEASUREMENTS),
         metavar="N",
-        help="number of measurements for the models [300; with --error or --budget at most 1200]",
+        help="number of measurements for the models; there are no probes of how the drive is built "
+        f"below {FEWEST_WITH_PROBES} [300; with --error or --budget at most 1200]",
     )
     group.add_argument(
         "--error",

@@ -259,10 +259,25 @@ def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
         "probes": "to find how the drive is built, at most",
         "fills": "writes to find its buffer and when it slows down, a minute each at most",
     }
-    return [
+    lines = [
         (f"  {name}", f"{answer['parts'][name]:,} {use}")
         for name, use in uses.items()
         if answer["parts"][name]
+    ]
+    return [*lines, *_no_probes_lines(answer)]
+
+
+def _no_probes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    from drivelab.models.goal import FEWEST_WITH_PROBES, Goal
+
+    if answer["goal"] is None or Goal(**answer["goal"]).has_probes:
+        return []
+    return [
+        (
+            "  probes",
+            f"none below {FEWEST_WITH_PROBES} measurements; --measurements {FEWEST_WITH_PROBES} or "
+            "more finds how the drive is built, too",
+        )
     ]
 
 

@@ -50,6 +50,7 @@ from drivelab.workloads.parts import FITTED, Parts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from drivelab.models.probed import Unprobed
     from drivelab.pages.fitted import Fitted
     from drivelab.store import Failure, RunStore
 
@@ -168,14 +169,16 @@ def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str
     """Measure with one kind of writes; return the answer, its text, and what failed."""
     from drivelab.models.limits import limits_of
     from drivelab.models.of_run import accuracy_rows, weights_of
+    from drivelab.models.probed import unprobed
     from drivelab.pages.fitted import fit_and_report
 
     _check_files(path)
     with _campaign(args, path) as store:
-        designed = store.header["design"]
+        header = store.header
+        designed = header["design"]
         # The budget may have been large enough for sustained writes.
-        args.writes = store.header["plan"].get("writes", BURST)
-        failures, ended = store.failures(), store.header.get("ended")
+        args.writes = header["plan"].get("writes", BURST)
+        failures, ended = store.failures(), header.get("ended")
         try:
             with told_when_stopped(
                 lambda: (
@@ -213,7 +216,7 @@ def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str
         "limits": limits_of(fitted.model).to_json(),
     }
     failed = _failed(args, path, failures) if failures else None
-    return answer, _text(in_lines(answer), fitted), failed
+    return answer, _text(in_lines(answer), fitted, unprobed(header)), failed
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
@@ -270,7 +273,7 @@ def default_run(drive: str, design: str, seed: int) -> Path:
     return Path("runs") / f"{words[:100]}-seed-{seed}"
 
 
-def _text(answer: dict[str, Any], fitted: Fitted) -> str:
+def _text(answer: dict[str, Any], fitted: Fitted, without: Unprobed | None) -> str:
     writes = {"sustained": ", sustained writes", BURST: ", writes a burst"}[answer["writes"]]
     found = "" if answer["kind"] == "closed_form" else writes
     lines = [
@@ -279,6 +282,9 @@ def _text(answer: dict[str, Any], fitted: Fitted) -> str:
     ]
     if fitted.probed is not None:
         lines.append(f"built: {fitted.probed.describe()}")
+    if without is not None:
+        remedy = f"; {without.remedy}" if without.remedy else ""
+        lines.append(f"built: not known, there were no probes ({without.reason}{remedy})")
     if answer["left_out_workloads"]:
         left_out = f"{answer['left_out_workloads']:,}"
         lines.append(f"(this drive cannot run {left_out} other workloads of the design)")

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.drives.measurement import Measurement
+from drivelab.models.goal import FEWEST_WITH_PROBES, Goal
 from drivelab.models.rewrites import fast_places
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.parts import Parts
@@ -217,6 +218,51 @@ def probes_of(
     }
     held = by_part["probes"]
     return probed(held, by_part["fills"], capacity_bytes=capacity_bytes) if held else None
+
+
+@dataclass(frozen=True)
+class Unprobed:
+    """Why a run that chose its workloads has no probes; each in words, without a full stop.
+
+    Attributes
+    ----------
+    reason
+        Why it has none.
+    remedy
+        How to have them; empty where nothing helps.
+    """
+
+    reason: str
+    remedy: str = ""
+
+
+def unprobed(header: Mapping[str, Any]) -> Unprobed | None:
+    """Return why a finished run of the design ``adaptive`` has no probes, otherwise None.
+
+    Parameters
+    ----------
+    header
+        Of the run.
+    """
+    design, ended = header["design"], header.get("ended")
+    if ended is None or Parts.from_json(design["parts"]).probes:
+        return None
+    if "probes" not in design["pool"]:
+        # Of a version that had none.
+        return None
+    goal = Goal(**ended["goal"])
+    if not goal.has_probes:
+        return Unprobed(
+            f"the limit was {goal.most} measurements, and probes come from {FEWEST_WITH_PROBES} on",
+            f"the same command with --measurements {FEWEST_WITH_PROBES} or more adds them to this "
+            "run",
+        )
+    if not design["pool"]["probes"]:
+        return Unprobed("the drive can run none of them")
+    return Unprobed(
+        "the budget had no room for them",
+        "the same command with a longer --budget adds them to this run",
+    )
 
 
 def probed(

@@ -181,6 +181,16 @@ def test_sustained_writes_are_counted(watched: Path, capsys) -> None:
     assert everything_below(watched) == {}
 
 
+def test_a_small_limit_leaves_out_the_probes(watched: Path, capsys) -> None:
+    words = ["./bench.bin", "--size", "8MiB", "--measurements"]
+    assert shown([*words, "99"], capsys)["probes"] == (
+        "none below 100 measurements; --measurements 100 or more finds how the drive is built, too"
+    )
+    assert shown([*words, "100"], capsys)["probes"].startswith("23 to find how the drive is built")
+    assert "probes" not in shown([*words[:-1], "--design", "huang2011:50"], capsys)
+    assert everything_below(watched) == {}
+
+
 def test_rounds_settle_the_drive_again(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--writes", "sustained", "--check", "0"]
     # Two of probes, one of 60 workloads and curves, then 60, 120 and 60 more.

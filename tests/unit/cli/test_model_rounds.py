@@ -33,6 +33,8 @@ def test_a_run_grows_where_more_is_asked_for_and_never_shrinks(tmp_path: Path, c
     assert answer["workloads"] == 83
     assert answer["ended"]["ended_by"] == "measurements"
     assert 0 < answer["ended"]["expected_error_ratio"] < 5
+    assert answer["probed"] is None
+    assert "No probes." in (tmp_path / "run" / "report.html").read_text()
     again = answer_of([*out, "--measurements", "90"], capsys)
     assert sum(again["parts"][name] for name in FITTED) == 90
     with RunStore.open(tmp_path / "run") as store:
@@ -41,6 +43,7 @@ def test_a_run_grows_where_more_is_asked_for_and_never_shrinks(tmp_path: Path, c
     assert cli.main([*WORDS, "--check", "3", *out, "--measurements", "20"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "it already has 90 measurements, and 20 were asked for; expected error" in said
+    assert "there were no probes (the limit was 20 measurements, and probes come from" in said
     assert cli.main([*WORDS, "--check", "3", *out, "--measurements", "95", "--seed", "1"]) == 2
     assert "seed: 0 before, 1 now" in capsys.readouterr().err
 

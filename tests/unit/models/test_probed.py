@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from fake_drive import answer
@@ -14,7 +15,8 @@ from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.models.probed import Probed, probed, probes_of
+from drivelab.models.goal import Goal
+from drivelab.models.probed import Probed, probed, probes_of, unprobed
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.probes import (
@@ -201,3 +203,35 @@ def test_slow_down_when_a_buffer_is_full_is_that_of_the_buffer() -> None:
     found = probed([], [shallow, deep])
     assert found.buffer_bytes is not None
     assert (found.slows_after_bytes, found.fast_bytes) == (None, 16 * 1024 * 65536)
+
+
+def header_of(goal: Goal | None, probes: int = 0, pool: int | None = 65) -> dict[str, Any]:
+    ended = {} if goal is None else {"ended": {"goal": goal.to_json()}}
+    parts = Parts(48, 12, probes=probes).to_json()
+    may_be = {"training": 5120} if pool is None else {"training": 5120, "probes": pool}
+    return {"design": {"parts": parts, "pool": may_be}, **ended}
+
+
+def test_a_run_without_probes_says_why_and_how_to_have_them() -> None:
+    few = unprobed(header_of(Goal(99)))
+    assert few is not None
+    assert few.reason == "the limit was 99 measurements, and probes come from 100 on"
+    assert "--measurements 100 or more adds them" in few.remedy
+    short = unprobed(header_of(Goal(budget_seconds=60.0)))
+    assert short is not None
+    assert (short.reason, "longer --budget" in short.remedy) == (
+        "the budget had no room for them",
+        True,
+    )
+    refused = unprobed(header_of(Goal(300), pool=0))
+    assert refused is not None
+    assert refused.remedy == ""
+
+
+def test_nothing_is_said_of_runs_with_probes_or_of_other_designs() -> None:
+    assert unprobed(header_of(Goal(300), probes=13)) is None
+    # It had probes before it was asked for fewer.
+    assert unprobed(header_of(Goal(20), probes=13)) is None
+    # Stopped before its end, or its design says what to measure.
+    assert unprobed(header_of(None)) is None
+    assert unprobed(header_of(Goal(300), pool=None)) is None

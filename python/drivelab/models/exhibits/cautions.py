@@ -12,6 +12,7 @@ from drivelab.exhibits.quantities import (
     listed,
     mre_text,
 )
+from drivelab.models.probed import unprobed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,8 @@ FAR_OFF: Final = 2.0
 
 
 def model_cautions(run: RunData) -> list[Caution]:
-    """Return the warnings that limit every answer of the models, the gravest first."""
-    return [*_inaccurate(run), *_not_varied(run)]
+    """Return the warnings that limit the models as a whole, the most serious first."""
+    return [*_inaccurate(run), *_not_varied(run), *_not_probed(run)]
 
 
 def model_figure_cautions(run: RunData) -> dict[str, list[Caution]]:
@@ -111,4 +112,14 @@ def _not_varied(run: RunData) -> Iterator[Caution]:
             "The models cannot say what effect they have. Do not ask about other values.",
             short=f"{len(fixed)} of {len(CHARACTERISTICS)} characteristics were the same in every "
             "workload.",
+        )
+
+
+def _not_probed(run: RunData) -> Iterator[Caution]:
+    without = unprobed(run.header)
+    if without is not None:
+        yield Caution(
+            "No probes",
+            f"Nothing was measured to find how the drive is built: {without.reason}.",
+            f"{without.remedy[0].upper()}{without.remedy[1:]}." if without.remedy else "",
         )
