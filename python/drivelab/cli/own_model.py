@@ -44,7 +44,7 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME",
         help="a column to model, such as p99_ms; may be repeated [columns whose names look like "
-        "results]",
+        "results; of a table that Drivelab exported, latency, bandwidth and throughput]",
     )
     group.add_argument(
         "--column",

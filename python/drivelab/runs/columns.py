@@ -24,6 +24,8 @@ from drivelab.drives.operation_result import OperationResult
 Kind = Literal["text", "integer", "real", "integers"]
 Direction = Literal["read", "write"]
 
+#: How every export but one of labels alone begins.
+HEAD: Final = ("drive", "drive_kind", "index")
 PERCENTILES: Final = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
 
 
@@ -80,10 +82,11 @@ def scalar_columns(rows: Rows, drive: Mapping[str, Any]) -> list[Column]:
     """
     if rows.is_labelled_alone:
         return list(rows.labels)
+    name, kind, index = HEAD
     head: list[_Described] = [
-        ("drive", "text", lambda _: drive["name"]),
-        ("drive_kind", "text", lambda _: drive["kind"]),
-        ("index", "integer", lambda one: one.index),
+        (name, "text", lambda _: drive["name"]),
+        (kind, "text", lambda _: drive["kind"]),
+        (index, "integer", lambda one: one.index),
     ]
     found = rows.measurements
     described = _described(found) if rows.has_latencies else _described_without_latencies(found)
@@ -129,6 +132,23 @@ _RATES: Final[list[_Described]] = [
     ("bandwidth_bytes_per_second", "real", lambda one: one.bandwidth_bytes_per_second),
     ("iops", "real", lambda one: one.iops),
 ]
+
+
+def exported_results(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of an export that say what the drive did; empty if it is another table.
+
+    Parameters
+    ----------
+    names
+        Of all columns, in the order of the file.
+    """
+    window = tuple(name for name, _, _ in _WINDOW)
+    rates = {name for name, _, _ in _RATES}
+    if tuple(names[: len(HEAD)]) != HEAD or window[0] not in names:
+        return ()
+    first = names.index(window[0])
+    results = tuple(names[first:])
+    return results if results[: len(window)] == window and rates <= set(results) else ()
 
 
 def _described(measurements: Sequence[Measurement]) -> list[_Described]:

@@ -438,10 +438,11 @@ def _targets(named: NamedTable, asked: Asked) -> list[str]:
 def _refuse_grouping_by(group: str, named: NamedTable, targets: Sequence[str]) -> None:
     """Refuse a column of results: nearly every row would be a group of its own."""
     named.cells(group)
-    if group not in targets and not is_result(group):
+    if group not in targets and not named.is_result(group):
         return
-    settings = [name for name in named.names if name not in targets and not is_result(name)]
-    why = "a target" if group in targets else "named like a result"
+    settings = [name for name in named.names if name not in targets and not named.is_result(name)]
+    why = "named like a result" if is_result(group) else "a result of Drivelab's own export"
+    why = "a target" if group in targets else why
     choice = f": {listed(settings)}" if settings else ""
     raise UsageError(
         f"--group {group}: {group} is {why}, and a result cannot group rows; name a column of "
@@ -456,7 +457,7 @@ def _features(
     settings = [
         name
         for name in named.names
-        if name not in targets and name != asked.group and not is_result(name)
+        if name not in targets and name != asked.group and not named.is_result(name)
     ]
     by_name = bool(asked.features) and asked.features != (ALL,)
     if by_name:
@@ -490,14 +491,31 @@ def _features(
             f"{len(columns)} columns for models to see; {MOST_FEATURES} are the most: name some "
             "with --features-from"
         )
-    unused = [name for name in settings if name not in chosen]
-    if unused and not by_name:
-        remarks.append(
-            f"not seen by the models: {listed(unused)} (--features-from all has them seen)"
-        )
+    if not by_name:
+        remarks += _unseen(named, [name for name in settings if name not in chosen], targets)
     order = [name for name in FIELDS if name in columns]
     order += [name for name in columns if name not in FIELDS]
     return [columns[name] for name in order], np.column_stack([values[name] for name in order])
+
+
+def _unseen(named: NamedTable, unused: Sequence[str], targets: Sequence[str]) -> list[str]:
+    """Name the settings that models do not see, and the results that only an export tells."""
+    exported = [
+        name
+        for name in named.names
+        if named.is_result(name) and not is_result(name) and name not in targets
+    ]
+    found = []
+    if unused:
+        found.append(
+            f"not seen by the models: {listed(unused)} (--features-from all has them seen)"
+        )
+    if exported:
+        found.append(
+            f"results of Drivelab's own export, which models do not see: {listed(exported)} "
+            "(--features-from names the columns to see)"
+        )
+    return found
 
 
 def _partly_named(named: NamedTable, used: Sequence[str | None]) -> list[str]:

@@ -18,11 +18,13 @@ import numpy as np
 
 from drivelab.errors import UsageError
 from drivelab.models.features import UNITS, FloatArray
+from drivelab.models.measured import METRICS
 from drivelab.models.own.cells import CellColumn
-from drivelab.models.own.names import characteristic_of, unit_of
+from drivelab.models.own.names import characteristic_of, is_result, unit_of
 from drivelab.models.predictor import IntArray
 from drivelab.named_file import reason_unread
 from drivelab.near_names import meant
+from drivelab.runs.columns import exported_results
 from drivelab.workloads.given import shown
 
 MOST_BYTES: Final = 2**30
@@ -42,16 +44,20 @@ class OwnTable:
         By column.
     usual_targets
         What the files are known to have measured; empty where nobody knows.
+    results
+        Columns that hold results because Drivelab wrote them, whatever they are called.
     remarks
         What was left out, a line each.
     """
 
     cells: dict[str, CellColumn] = field(default_factory=dict)
     usual_targets: tuple[str, ...] = ()
+    results: frozenset[str] = frozenset()
     remarks: list[str] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
     _files: list[tuple[str, str, Sequence[object]]] = field(default_factory=list)
     _begun: frozenset[str] = frozenset()
+    _are_exports: bool = True
     _named: list[frozenset[str]] = field(default_factory=list)
     rows: int = 0
 
@@ -78,6 +84,10 @@ class OwnTable:
             if name in listed[: number - 1]:
                 raise UsageError(f"two columns are called {shown(name)}; rename one")
         self._begun = frozenset(listed)
+        exported = exported_results(listed)
+        self.results |= frozenset(exported)
+        self._are_exports = self._are_exports and bool(exported)
+        self.usual_targets = METRICS if self._are_exports else ()
         for name in listed:
             if name not in self.cells:
                 self.cells[name] = CellColumn(name)
@@ -213,6 +223,10 @@ class NamedTable:
         column, factor = self.names[name]
         cells = self.cells(name)
         return cells.numbers(self.table.place, size_factor(column, factor)) * factor
+
+    def is_result(self, name: str) -> bool:
+        """Return whether a column was measured: by its name, or because Drivelab exported it."""
+        return is_result(name) or self.names[name][0] in self.table.results
 
     def groups(self, name: str) -> IntArray:
         """Return a number from 0 on for each row's group; a row whose cell is empty is its own."""
