@@ -131,6 +131,13 @@ impl Devices {
         Ok(index)
     }
 
+    /// Whether requests to this device are wanted.
+    #[inline]
+    pub(crate) fn is_wanted(&self, device: u32) -> bool {
+        let device = self.all.get(device as usize);
+        device.is_some_and(|device| device.wanted)
+    }
+
     /// Counts a request, and returns whether its device is wanted.
     #[inline]
     pub(crate) fn count(&mut self, device: u32) -> bool {

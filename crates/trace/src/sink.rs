@@ -26,7 +26,7 @@ pub(crate) struct Sink {
     pub position: u64,
     /// The latest time of the file so far.
     pub latest_ns: u64,
-    /// The earliest and the latest time of all files.
+    /// The earliest and the latest time in all files, of wanted devices.
     times_ns: Option<(u64, u64)>,
     pub names: Vec<String>,
     pub devices: Devices,
@@ -73,7 +73,7 @@ impl Sink {
 
     /// Checks a single request.
     #[inline]
-    pub fn check(&self, record: &Record) -> Result<(), Problem> {
+    pub fn check(&mut self, record: &Record) -> Result<(), Problem> {
         if record.size_bytes == 0 && record.operation.moves_data() {
             let operation = record.operation;
             return Err(Problem::ZeroSize { operation });
@@ -90,14 +90,6 @@ impl Sink {
                 most_bytes,
             });
         }
-        if let Some((earliest_ns, latest_ns)) = self.times_ns {
-            let later_ns = record.arrival_ns.saturating_sub(earliest_ns);
-            let earlier_ns = latest_ns.saturating_sub(record.arrival_ns);
-            let by_ns = later_ns.max(earlier_ns);
-            if by_ns > MOST_SPAN_NS {
-                return Err(Problem::FarApart { by_ns });
-            }
-        }
         let Some(end_bytes) = record.offset_bytes.checked_add(record.size_bytes) else {
             return Err(Problem::TooLarge { field: "end" });
         };
@@ -106,6 +98,22 @@ impl Sink {
                 end_bytes,
                 device_bytes: self.device_bytes,
             });
+        }
+        self.check_time(record)
+    }
+
+    /// Checks the time against those of all requests that were checked, laid already or not.
+    #[inline]
+    fn check_time(&mut self, record: &Record) -> Result<(), Problem> {
+        let time_ns = record.arrival_ns;
+        let (earliest_ns, latest_ns) = self.times_ns.unwrap_or((time_ns, time_ns));
+        let (earliest_ns, latest_ns) = (earliest_ns.min(time_ns), latest_ns.max(time_ns));
+        let by_ns = latest_ns - earliest_ns;
+        if by_ns > MOST_SPAN_NS {
+            return Err(Problem::FarApart { by_ns });
+        }
+        if self.devices.is_wanted(record.device) {
+            self.times_ns = Some((earliest_ns, latest_ns));
         }
         Ok(())
     }
@@ -117,9 +125,6 @@ impl Sink {
             self.checks.filtered += 1;
             return;
         }
-        let time_ns = record.arrival_ns;
-        let (earliest_ns, latest_ns) = self.times_ns.unwrap_or((time_ns, time_ns));
-        self.times_ns = Some((earliest_ns.min(time_ns), latest_ns.max(time_ns)));
         if record.arrival_ns < self.latest_ns {
             self.note(Check::StepBack, record.position);
         } else {

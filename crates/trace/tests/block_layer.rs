@@ -51,6 +51,15 @@ fn text_and_binary_tell_the_same() {
     assert_eq!(binary.records[0].offset_bytes, text.records[0].offset_bytes);
 }
 
+/// A request counts from when it is queued, not from its completion.
+#[test]
+fn requests_far_apart_are_bad_though_none_is_complete() {
+    const YEARS_147: u64 = 147 * 365 * 86_400 * 1_000_000_000;
+    let events = [event(0, QUEUE, 0, 8), event(YEARS_147, QUEUE, 8, 8)];
+    let error = read(events.concat()).unwrap_err().to_string();
+    assert!(error.contains("147 years away from another one"), "{error}");
+}
+
 #[test]
 fn merged_requests_share_dispatch_and_completion() {
     let events = [
