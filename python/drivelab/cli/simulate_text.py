@@ -374,6 +374,9 @@ def _of_mapping(flash: Values) -> Iterator[str]:
     if flash["refreshed_blocks"]:
         moved = flash["refresh_page_programs"]
         yield line("", f"{flash['refreshed_blocks']:,} blocks refreshed, {moved:,} pages moved")
+    if flash["overdue_blocks"]:
+        overdue = f"{flash['overdue_blocks']:,} blocks waited for a refresh when the run was over"
+        yield line("", f"{overdue}: their data is older than refresh.retention_ns")
     if flash["fold_page_programs"]:
         yield line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
     if flash["map_hits"] or flash["map_misses"]:

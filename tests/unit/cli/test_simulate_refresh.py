@@ -29,6 +29,22 @@ def test_the_example_refreshes_at_the_rate_of_its_reads(
     assert flash["refresh_page_programs"] > 0
 
 
+def test_data_that_ages_too_fast_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed(retention_ns: int) -> str:
+        preset = tmp_path / "a.toml"
+        preset.write_text(
+            f'base = "x25m"\nname = "a"\nrefresh.retention_ns = {retention_ns}\n', encoding="utf-8"
+        )
+        assert main(["simulate", f"sim:{preset}", "--requests", "2000"]) == 0
+        return capsys.readouterr().out
+
+    said = "blocks waited for a refresh when the run was over: their data is older than"
+    assert said in printed(50_000_000)
+    assert said not in printed(10**15)
+
+
 def test_an_empty_table_is_refused_with_its_keys(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

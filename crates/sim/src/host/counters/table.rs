@@ -128,6 +128,9 @@ counters! {
         refresh_page_programs: u64, "pages", Sum, Object;
         /// blocks that were refreshed
         refreshed_blocks: u64, "blocks", Sum, Object, firmware refreshes;
+        /// blocks whose data was older than `refresh.retention_ns` when the run was over, and whose
+        /// refresh had not begun; 0 on a drive without that key
+        overdue_blocks: u64, "blocks", Sum, Object;
         /// pages that collection and wear levelling moved inside their plane, without crossing
         /// the channel
         copyback_page_programs: u64, "pages", Sum, Object;

@@ -152,6 +152,14 @@ impl Refreshing {
         None
     }
 
+    /// How many blocks hold data that is too old, and are not being refreshed.
+    pub fn overdue(&self, now: u64) -> u64 {
+        let overdue = |&(block, &expires_at): &(u32, &u64)| {
+            expires_at <= now && !self.under_way.contains(&block)
+        };
+        (0_u32..).zip(&self.expires_at).filter(overdue).count() as u64
+    }
+
     /// What became of a block that was taken.
     pub fn taken(&mut self, block: u32, is_possible: bool) {
         if is_possible {

@@ -41,6 +41,8 @@ impl<F: Firmware> Engine<F> {
         } else {
             busy
         };
+        let refreshing = self.refreshing.as_ref();
+        counters.overdue_blocks = refreshing.map_or(0, |blocks| blocks.overdue(at));
         let placed = self.firmware.placed_counts();
         self.outcome.placement = placed.map(|placed| self.ledger.placed_since(placed));
         let zones = self.firmware.zone_counts();
