@@ -44,7 +44,7 @@ pub enum ReplayError {
     /// More separate regions than are tracked.
     #[error(
         "the trace touches more than {most} separate stretches of 64 MiB, too many to lay out by \
-         regions; use the fit wrap, or choose one device"
+         regions; use --fit wrap, or choose one device with --device"
     )]
     TooScattered {
         /// The largest number.
@@ -53,7 +53,7 @@ pub enum ReplayError {
     /// Only some requests in the recording have response times.
     #[error(
         "the recorded depth is not known: {unknown} of {requests} requests have no response time; \
-         give a depth"
+         give one with --depth"
     )]
     NoDepth {
         /// Requests without a response time.
@@ -64,7 +64,7 @@ pub enum ReplayError {
     /// More outstanding requests than any host has.
     #[error(
         "the trace has more than {most} requests outstanding at once, so its response times are \
-         wrong or in another unit; give a depth"
+         wrong or in another unit; give a depth with --depth"
     )]
     TooDeep {
         /// The largest number.

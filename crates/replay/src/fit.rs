@@ -187,7 +187,7 @@ impl Layout {
         if !wraps && self.end_bytes > length {
             let remedy = match self.kind {
                 Kind::Rows { .. } => "have them fitted to the drive: wrap or scale",
-                Kind::Regions(_) => "use the fit wrap, or a larger drive",
+                Kind::Regions(_) => "use --fit wrap, or a larger drive",
             };
             return Err(ReplayError::DoesNotFit(format!(
                 "the trace takes {} bytes of a drive, and this has {length}; {remedy}",

@@ -53,7 +53,7 @@ fn a_depth_that_nobody_recorded_is_asked_for() {
     let rows: Vec<Row> = (0..9).map(|at| (at, 0, 0, 512, false)).collect();
     let error = refusal(spc(&rows), Fit::Keep, true);
     assert!(
-        error.contains("9 of 9 requests have no response time; give a depth"),
+        error.contains("9 of 9 requests have no response time; give one with --depth"),
         "{error}"
     );
     let many: Vec<(Row, u64)> = (0..70_000)

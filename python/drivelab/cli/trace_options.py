@@ -90,7 +90,7 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
     for name in (*FIELDS, "scenario"):
         if getattr(args, name, None) is not None:
             raise UsageError(
-                f"a trace already sets what is sent: leave out {_option(name)} or --trace"
+                f"a trace already sets what is sent: leave out {_option(name)} or the trace"
             )
     files = recorded_files(args, args.trace)
     if args.speed == (None,) and args.depth is None:

@@ -257,9 +257,9 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
     [
         (["tpc-c", *TRACE], "a trace already sets what is sent: leave out tpc-c or --trace"),
         (["a.spc", *TRACE], "a trace already sets what is sent: leave out a.spc or --trace"),
-        (["a.spc", *DRIVES, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
+        (["a.spc", *DRIVES, "--queue-depth", "2"], "leave out --queue-depth or the trace"),
         (["a.spc", *DRIVES, "--format", "msr"], "a.spc, line 1: the size is not there"),
-        ([*TRACE, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
+        ([*TRACE, "--queue-depth", "2"], "leave out --queue-depth or the trace"),
         ([*TRACE, "--warmup", "1s"], "--warmup has no effect on a trace, which is counted from"),
         ([*TRACE, "--warmup-requests", "9"], "--warmup-requests has no effect on a trace"),
         ([*TRACE, "--writes", "sustained"], "--writes sustained has no effect on a trace"),

@@ -199,7 +199,7 @@ def test_bad_traces_are_refused_in_a_line(here: Path, capsys, name: str, command
         (["--speed", "2x"], "--speed is for a trace: name its files with --trace FILE"),
         (["--fit", "wrap"], "--fit is for a trace"),
         (["--on-bad", "skip"], "--on-bad is for a trace"),
-        (["--trace", "a.spc", "--write-ratio", "1"], "leave out --write-ratio or --trace"),
+        (["--trace", "a.spc", "--write-ratio", "1"], "leave out --write-ratio or the trace"),
         (["--trace", "a.spc", "--speed", "fast"], "such as 2x or 0.5x, or max"),
         (["--trace", "a.spc", "--speed", "0x"], "such as 2x or 0.5x, or max"),
         (["--trace", "a.spc", "--speed", "max"], "no response times, so the recorded"),
@@ -232,7 +232,7 @@ def test_what_has_no_effect_on_a_trace_is_refused(capsys) -> None:
     said = refused(capsys, "measure", "analytic:x25m-yoo2014", "--trace", "a.spc")
     assert "is a formula, and answers only workload characteristics" in said
     scenario = ["simulate", SMALL, "--trace", "a.spc", "--scenario", "x.toml"]
-    assert "leave out --scenario or --trace" in refused(capsys, *scenario)
+    assert "leave out --scenario or the trace" in refused(capsys, *scenario)
 
 
 @pytest.mark.parametrize("name", ["a.spc", "a.spc.gz"])
