@@ -200,7 +200,7 @@ pub enum Problem {
     },
     /// A request too long before or after another one.
     #[error(
-        "the request is {:.0} years away from another one; check the unit of times ({})",
+        "the request is {:.0} years away from one before it; check the unit of times ({})",
         *by_ns as f64 / NS_PER_YEAR,
         words::TIME_UNIT
     )]

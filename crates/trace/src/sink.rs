@@ -105,6 +105,9 @@ impl Sink {
     /// Checks the time against those of all requests that were checked, laid already or not.
     #[inline]
     fn check_time(&mut self, record: &Record) -> Result<(), Problem> {
+        if !self.devices.is_wanted(record.device) {
+            return Ok(());
+        }
         let time_ns = record.arrival_ns;
         let (earliest_ns, latest_ns) = self.times_ns.unwrap_or((time_ns, time_ns));
         let (earliest_ns, latest_ns) = (earliest_ns.min(time_ns), latest_ns.max(time_ns));
@@ -112,9 +115,7 @@ impl Sink {
         if by_ns > MOST_SPAN_NS {
             return Err(Problem::FarApart { by_ns });
         }
-        if self.devices.is_wanted(record.device) {
-            self.times_ns = Some((earliest_ns, latest_ns));
-        }
+        self.times_ns = Some((earliest_ns, latest_ns));
         Ok(())
     }
 

@@ -91,7 +91,7 @@ fn each_kind_is_named() {
     );
     between(
         "0,1,512,r,4611686119.0",
-        "the request is 146 years away from another one",
+        "the request is 146 years away from one before it",
         Check::TooLarge,
     );
 }
@@ -103,7 +103,7 @@ fn times_far_apart_are_bad_in_either_order() {
     assert_eq!(read(lines(4_611_686_018)).unwrap().records.len(), 3);
     let error = read(lines(4_611_686_020)).unwrap_err().to_string();
     assert!(
-        error.contains("line 2: the request is 146 years away from another one"),
+        error.contains("line 2: the request is 146 years away from one before it"),
         "{error}"
     );
     let skipped = read_with(lines(4_611_686_020), &skipping()).unwrap();
@@ -133,6 +133,22 @@ fn lines_have_a_limit() {
         assert_eq!((finding.count, finding.places[0].position), (1, 2));
         // Lines after it keep their numbers.
         assert_eq!(read.records[1].position, 3);
+    }
+}
+
+/// The clock of a device that is left out says nothing about the others.
+#[test]
+fn times_of_other_devices_are_not_compared() {
+    let far = "1,1,512,r,5000000000.0\n";
+    let near = "0,2,512,r,0.1\n";
+    for lines in [format!("{far}{near}"), format!("{near}{far}")] {
+        for device in ["0", "1"] {
+            let options = Options {
+                devices: Some(vec![device.to_owned()]),
+                ..Options::default()
+            };
+            assert_eq!(read_with(lines.clone(), &options).unwrap().records.len(), 1);
+        }
     }
 }
 
