@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Literal
 
-from drivelab._core import histogram_range
+from drivelab._core import counters, histogram_range
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 
@@ -134,8 +134,16 @@ _RATES: Final[list[_Described]] = [
 ]
 
 
+#: Of `Measurement.extra`, in addition to counters: simulated drives' and fio's.
+_OTHER_EXTRAS: Final = frozenset(
+    {"variability_factor", "segments", "queue_depth", "began_unix_seconds", "energy_joules"}
+)
+
+
 def exported_results(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of an export that say what the drive did; empty if it is another table.
+
+    Columns that the export does not write are somebody's own, and no results.
 
     Parameters
     ----------
@@ -147,8 +155,19 @@ def exported_results(names: Sequence[str]) -> tuple[str, ...]:
     if tuple(names[: len(HEAD)]) != HEAD or window[0] not in names:
         return ()
     first = names.index(window[0])
-    results = tuple(names[first:])
-    return results if results[: len(window)] == window and rates <= set(results) else ()
+    behind = tuple(names[first:])
+    if behind[: len(window)] != window or not rates <= set(behind):
+        return ()
+    return tuple(name for name in behind if name in _result_names())
+
+
+@cache
+def _result_names() -> frozenset[str]:
+    """Return the name of every column of an export that says what the drive did."""
+    counted = {row["measured"] for row in counters()}
+    bins = {f"{direction}_latency_bin_{name}" for direction in ("read", "write") for name in _BINS}
+    described = {name for name, _, _ in _described(())}
+    return frozenset(described | bins | _OTHER_EXTRAS | {name for name in counted if name})
 
 
 def _described(measurements: Sequence[Measurement]) -> list[_Described]:

@@ -52,6 +52,19 @@ def test_a_result_cannot_group_rows(tmp_path: Path) -> None:
         fit_table(table, (), Asked(group="requests"))
 
 
+def test_an_appended_column_is_the_users_own(tmp_path: Path) -> None:
+    path = exported(tmp_path / "a.csv")
+    lines = path.read_text().splitlines()
+    racks = ["rack", *(str(place % 6) for place in range(len(lines) - 1))]
+    lines = [f"{line},{rack}" for line, rack in zip(lines, racks, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    table = read_files([path])
+    found = fit_table(table, (), Asked(group="rack"))
+    assert list(found.model.targets) == list(METRICS)
+    found = fit_table(table, (), Asked(targets=("iops",), features=(ALL,)))
+    assert "rack" in {column.name for column in found.model.columns}
+
+
 def test_other_tables_are_asked_about_as_before(tmp_path: Path) -> None:
     path = exported(tmp_path / "a.csv")
     path.write_text(path.read_text().replace("drive_kind", "kind", 1))
