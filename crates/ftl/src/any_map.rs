@@ -157,6 +157,10 @@ impl<M: Memory> Firmware for AnyMap<M> {
         with!(self, map => Firmware::refresh(map, block, operations))
     }
 
+    fn data_pages(&self, block: u32) -> Option<u32> {
+        with!(self, map => Firmware::data_pages(map, block))
+    }
+
     fn room(&self) -> Option<Room> {
         with!(self, map => Firmware::room(map))
     }

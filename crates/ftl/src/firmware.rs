@@ -369,6 +369,11 @@ pub trait Firmware: Send {
         Ok(false)
     }
 
+    /// How many pages of a block hold data, if the firmware reports it.
+    fn data_pages(&self, _block: u32) -> Option<u32> {
+        None
+    }
+
     /// The number of bad blocks; `None` if blocks do not fail.
     fn bad_blocks(&self) -> Option<u32> {
         None

@@ -435,6 +435,10 @@ impl<M: Memory> Firmware for PageMap<M> {
         self.refresh_block(block, operations)
     }
 
+    fn data_pages(&self, block: u32) -> Option<u32> {
+        Some(self.valid_pages(block))
+    }
+
     fn bad_blocks(&self) -> Option<u32> {
         self.space.bad_blocks()
     }

@@ -100,6 +100,13 @@ fn data_that_ages_faster_than_it_is_refreshed_is_counted() {
     assert!(overdue(1_000_000_000) < 5);
     assert!(overdue(200_000_000) > 20);
     assert_eq!(overdue(1_000_000_000_000_000), 0);
+    // A block without data has nothing to refresh.
+    let writes = Characteristics {
+        write_ratio: 1.0,
+        ..reads(1, 1.0)
+    };
+    let fresh = "condition = \"fresh\"\nrefresh.retention_ns = 20_000_000";
+    assert_eq!(flash(&measured(&[fresh], writes, 10)).overdue_blocks, 0);
 }
 
 #[test]

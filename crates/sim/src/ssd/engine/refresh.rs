@@ -32,7 +32,7 @@ pub(super) struct Refreshing {
     pages_per_block: u32,
     /// By block, reads since it was erased.
     reads: Vec<u32>,
-    /// By block, when its data is so old that it is moved; [`NEVER`] without data.
+    /// By block, when its data is so old that it is moved; [`NEVER`] once it has been erased.
     expires_at: Vec<u64>,
     /// The same in order of time, with entries of blocks that have been erased since.
     oldest: VecDeque<(u64, u32)>,
@@ -152,12 +152,13 @@ impl Refreshing {
         None
     }
 
-    /// How many blocks hold data that is too old, and are not being refreshed.
-    pub fn overdue(&self, now: u64) -> u64 {
-        let overdue = |&(block, &expires_at): &(u32, &u64)| {
-            expires_at <= now && !self.under_way.contains(&block)
-        };
-        (0_u32..).zip(&self.expires_at).filter(overdue).count() as u64
+    /// Blocks whose data would be too old, if they hold any, and are not being refreshed.
+    pub fn overdue(&self, now: u64) -> impl Iterator<Item = u32> {
+        let blocks = (0_u32..).zip(&self.expires_at);
+        let overdue = blocks.filter(move |&(_, &expires_at)| expires_at <= now);
+        overdue
+            .map(|(block, _)| block)
+            .filter(|&block| self.under_way[(block / self.blocks_per_plane) as usize] != block)
     }
 
     /// What became of a block that was taken.

@@ -41,8 +41,7 @@ impl<F: Firmware> Engine<F> {
         } else {
             busy
         };
-        let refreshing = self.refreshing.as_ref();
-        counters.overdue_blocks = refreshing.map_or(0, |blocks| blocks.overdue(at));
+        counters.overdue_blocks = self.overdue_blocks(at);
         let placed = self.firmware.placed_counts();
         self.outcome.placement = placed.map(|placed| self.ledger.placed_since(placed));
         let zones = self.firmware.zone_counts();
@@ -55,6 +54,14 @@ impl<F: Firmware> Engine<F> {
             Ok(counted) => self.outcome.own_counts = counted.0,
             Err(error) => self.fail(error),
         }
+    }
+
+    /// Blocks with data that should have been refreshed.
+    fn overdue_blocks(&self, at: u64) -> u64 {
+        let has_data = |&block: &u32| self.firmware.data_pages(block) != Some(0);
+        let refreshing = self.refreshing.as_ref();
+        let overdue = refreshing.map(|blocks| blocks.overdue(at).filter(has_data).count());
+        overdue.map_or(0, |blocks| blocks as u64)
     }
 
     /// What the firmware counts under its own names.
