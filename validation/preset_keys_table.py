@@ -61,7 +61,8 @@ def _cells(key: PresetKey) -> tuple[str, str, str, str, str]:
 def _exclusion_cells(exclusion: PresetExclusion, keys: Sequence[str]) -> tuple[str, ...]:
     """Write a row for keys of which the same remains for the same reason."""
     in_words = exclusion.only == "none" or exclusion.only.startswith("at least")
-    only = exclusion.only if in_words else f"`{exclusion.only}`"
+    values = exclusion.only.split(" or ")
+    only = exclusion.only if in_words else " or ".join(f"`{value}`" for value in values)
     return exclusion.setting, ", ".join(f"`{key}`" for key in keys), only, exclusion.reason
 
 

@@ -266,7 +266,7 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
             "at most the 6291456 bytes of a member",
         ),
         ("chunk_bytes = 65_536", "", "chunk_bytes is missing"),
-        ("level = 5", "level = 1", "RAID-1 has no chunks"),
+        ("level = 5", "level = 1", "as level = 1 has no chunks"),
         (
             "level = 5",
             "level = 5\nfailed = [4]",

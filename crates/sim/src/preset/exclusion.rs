@@ -67,34 +67,41 @@ pub struct ExclusionRow {
 impl With {
     /// The setting as the preset has it, for an error; `None` if the preset does not have it.
     fn met(self, keys: &Keys<'_>) -> Option<String> {
-        match self {
+        let (key, value) = match self {
             Self::Table(table) => {
                 let is_in = |key: &String| {
                     let rest = key.strip_prefix(table);
                     rest.is_some_and(|rest| rest.starts_with('.'))
                 };
                 let is_there = keys.entries.keys().any(is_in);
-                is_there.then(|| format!("a drive with [{table}]"))
+                return is_there.then(|| format!("a drive with [{table}]"));
             }
-            Self::Given(key) => keys.entry(key).map(|_| key.to_owned()),
+            Self::Given(key) => return keys.entry(key).map(|_| key.to_owned()),
             Self::Word(key, words) => {
                 let word = keys.word_or_usual(key, |word| Some(word.to_owned())).ok()?;
                 let is_there = words.contains(&word.as_str());
-                is_there.then(|| format!("{key} = {word:?}"))
+                (key, is_there.then(|| format!("{word:?}"))?)
             }
             Self::Switch(key, state) => {
-                (keys.switch(key) == Ok(state)).then(|| format!("{key} = {state}"))
+                let is_there = keys.switch(key) == Ok(state);
+                (key, is_there.then(|| state.to_string())?)
             }
             Self::Number(key, numbers) => {
                 let number = number(keys, key)?;
                 let is_there = numbers.iter().any(|&other| other as f64 == number);
-                is_there.then(|| format!("{key} = {number}"))
+                (key, is_there.then(|| number.to_string())?)
             }
             Self::AboveZero(key) => {
                 let number = number(keys, key).filter(|&number| number > 0.0)?;
-                Some(format!("{key} = {number}"))
+                (key, number.to_string())
             }
-        }
+        };
+        let default = if keys.entry(key).is_none() {
+            " (the default)"
+        } else {
+            ""
+        };
+        Some(format!("{key} = {value}{default}"))
     }
 
     /// Whether such drives can have the setting.
@@ -186,7 +193,10 @@ pub(super) fn check(keys: &Keys<'_>) -> Result<(), PresetError> {
             continue;
         }
         if let Some(with) = row.with.met(keys) {
-            let allowed = format!("{}, as {with} {}", row.allowed(usual), row.reason);
+            let mut allowed = format!("{}, as {with} {}", row.allowed(usual), row.reason);
+            if keys.is_inherited(entry) {
+                allowed += "; the base has it: start from another base, or change the other";
+            }
             return Err(schema::wrong_value(row.key, entry, allowed));
         }
     }

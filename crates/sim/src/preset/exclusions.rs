@@ -1,13 +1,14 @@
 //! What the keys of a preset exclude: the one list that parsing, errors and documents use.
 //!
-//! A few rules are not here: keys of which exactly one is given (the link's rate, the
-//! capacity), keys that a chosen firmware time does not use, and sizes that must fit each other.
+//! Not here are keys of which exactly one is given (the link's rate, the capacity), keys that a
+//! chosen firmware time does not use, what members an array takes, and sizes that must fit each
+//! other.
 
 use super::ageing::{ERASE_FAILS, FACTORY_BAD, PROGRAM_FAILS, RETRIES, RETRY, RETRY_TIME};
 use super::exclusion::{Exclusion, Only, With};
 use super::namespaces::{SHARES, SIZES};
 use super::occupancy;
-use super::redundancy::{CACHE, GATHER, LEVEL, REBUILT, ROW, SPEED};
+use super::redundancy::{CACHE, CHUNK, DONE, FASTEST, GATHER, LEVEL, REBUILT, ROW, SLOWEST, SPEED};
 
 const SCHEME: &str = "mapping.scheme";
 const ALLOCATION: &str = "mapping.allocation";
@@ -24,8 +25,6 @@ const SUSPENDS: &str = "scheduling.suspends_per_operation";
 const MULTI_PLANE: &str = "scheduling.multi_plane";
 const PLANE_MODE: &str = "geometry.plane_mode";
 const READ_CACHE: &str = "buffer.read_cache_bytes";
-const MEMORY: &str = "buffer.memory_ns";
-const MEMORY_RATE: &str = "buffer.memory_bytes_per_second";
 const SLC: &str = "slc.blocks_per_plane";
 const SLOT: &str = "compression.slot_size_bytes";
 
@@ -82,11 +81,12 @@ const WHOLE_ZONES: &str = "has no blocks to replace those of a zone";
 const PLAIN: &str = "moves the pages of single, plain blocks that do not fail";
 const SLC_FAILS: &str = "replaces no bad blocks of its region";
 const PACKS: &str = "packs its pages into blocks that do not fail";
+const NO_REBUILD: &str = "has nothing to rebuild from";
 const OWN: &str = "lets planes work on their own";
 const ONE_AT_A_TIME: &str = "gives a die one operation at a time";
 const PAUSES: &str = "needs dies that take one operation at a time and do not wait for their \
                       channel to begin";
-const NO_RETRY: &str = "never reads a page again";
+const NO_RETRY: &str = "never reads a page again; or give a probability above 0";
 const EMPTY: &str = "leaves every page empty; for data there write condition = \"filled\"";
 
 /// Earlier rows are reported first.
@@ -135,8 +135,6 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
         "writes its map when it collects, which idle time has no room for",
     ),
     usual(CACHED, READ_CACHE, FULL_OF_MAP),
-    usual(CACHED, MEMORY, FULL_OF_MAP),
-    none(CACHED, MEMORY_RATE, FULL_OF_MAP),
     usual(CACHED, FACTORY_BAD, NO_SPARE),
     usual(CACHED, PROGRAM_FAILS, NO_SPARE),
     usual(CACHED, ERASE_FAILS, NO_SPARE),
@@ -183,8 +181,6 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     usual(PLACEMENT, COPYBACK, "moves pages to other planes"),
     usual(PLACEMENT, LEAST_WORN, "does so anyway, by reclaim unit"),
     usual(PLACEMENT, READ_CACHE, NOTHING_READ),
-    none(PLACEMENT, MEMORY_RATE, NOTHING_READ),
-    usual(PLACEMENT, MEMORY, NOTHING_READ),
     none(PLACEMENT, SLC, "has dense blocks alone"),
     none(PLACEMENT, SLOT, "stores what it is given"),
     none(PLACEMENT, CLASSES, "is told by its host what is hot"),
@@ -281,7 +277,7 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     usual(
         With::Number("geometry.planes_per_die", &[1]),
         MULTI_PLANE,
-        "leaves nothing to do at once",
+        "has no second plane to work with",
     ),
     usual(OWN_PLANES, "scheduling.unit", OWN),
     usual(IN_ORDER, "scheduling.cache_operations", ONE_AT_A_TIME),
@@ -301,14 +297,18 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     usual(
         With::Switch("buffer.survives_power_loss", false),
         "buffer.flush_at_once",
-        "loses what was not programmed before a flush is complete",
+        "loses what a flush left in the buffer; or set that to true",
     ),
     // Arrays.
     none(
-        With::Number(LEVEL, &[0]),
-        REBUILT,
-        "has nothing to rebuild from",
+        With::Number(LEVEL, &[1]),
+        CHUNK,
+        "has no chunks, every member has everything",
     ),
+    none(With::Number(LEVEL, &[0]), REBUILT, NO_REBUILD),
+    none(With::Number(LEVEL, &[0]), DONE, NO_REBUILD),
+    none(With::Number(LEVEL, &[0]), SLOWEST, NO_REBUILD),
+    none(With::Number(LEVEL, &[0]), FASTEST, NO_REBUILD),
     none(With::Number(LEVEL, &[0, 1, 10]), ROW, "has no parity"),
     none(With::Number(LEVEL, &[0, 1, 10]), SPEED, "has no parity"),
     none(With::Number(LEVEL, &[0, 1, 10]), GATHER, "has no parity"),

@@ -61,7 +61,7 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
     let dispatch = keys.word("scheduling.dispatch", Dispatch::from_word)?;
     let order = keys.word_or_usual("scheduling.order", Order::from_word)?;
     let limit = keys.integer_or_usual("scheduling.starvation_limit")?;
-    let scheduling = Scheduling {
+    Ok(Scheduling {
         dispatch,
         order,
         starvation_limit: match order {
@@ -75,8 +75,7 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
         unit: keys.word_or_usual("scheduling.unit", WorkUnit::from_word)?,
         map_reads_first: keys.switch("scheduling.map_reads_first")?,
         channel: keys.word_or_usual("scheduling.channel", ChannelOrder::from_word)?,
-    };
-    Ok(scheduling)
+    })
 }
 
 /// All energies, or none. With only some of them known, a drive would seem to use less energy than

@@ -147,7 +147,7 @@ mod tests {
         assert!(derived(adaptive).is_ok());
         let message = refusal("mapping.log_blocks_per_plane = 9");
         assert!(
-            message.contains("mapping.scheme = \"page\" has no log blocks"),
+            message.contains("mapping.scheme = \"page\" (the default) has no log blocks"),
             "{message}"
         );
         let message = refusal("mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 1");
@@ -188,7 +188,7 @@ mod tests {
         );
         let message = refusal("mapping.cached_entries = 5");
         assert!(
-            message.contains("mapping.scheme = \"page\" has no map on the flash"),
+            message.contains("mapping.scheme = \"page\" (the default) has no map on the flash"),
             "{message}"
         );
         let message = refusal("mapping.scheme = \"dftl\"");

@@ -82,8 +82,7 @@ pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetErro
         order: keys.word_or_usual(ORDER, FillOrder::from_word)?,
         steady: keys.switch(STEADY)?,
     };
-    let occupancy = occupancy.unless_usual();
-    Ok(occupancy)
+    Ok(occupancy.unless_usual())
 }
 
 impl SsdConfig {

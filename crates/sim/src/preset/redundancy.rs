@@ -14,9 +14,9 @@ pub(super) const MEMBERS: &str = "members";
 pub(super) const CHUNK: &str = "chunk_bytes";
 const FAILED: &str = "failed";
 pub(super) const REBUILT: &str = "rebuild.member";
-const DONE: &str = "rebuild.done_ratio";
-const SLOWEST: &str = "rebuild.min_bytes_per_second";
-const FASTEST: &str = "rebuild.max_bytes_per_second";
+pub(super) const DONE: &str = "rebuild.done_ratio";
+pub(super) const SLOWEST: &str = "rebuild.min_bytes_per_second";
+pub(super) const FASTEST: &str = "rebuild.max_bytes_per_second";
 pub(super) const ROW: &str = "parity.row_ns";
 pub(super) const SPEED: &str = "parity.bytes_per_second";
 pub(super) const GATHER: &str = "parity.gather_ns";
@@ -168,10 +168,6 @@ pub(super) fn redundancy(keys: &Keys<'_>, members: u32) -> Result<RedundancyConf
         return Err(wrong(key, allowed)?);
     }
     let chunk_bytes: Option<u64> = keys.optional_integer(CHUNK)?;
-    if level == Level::Raid1 && chunk_bytes.is_some() {
-        let allowed = "absent: RAID-1 has no chunks, every member has everything";
-        return Err(wrong(CHUNK, allowed.to_owned())?);
-    }
     if level != Level::Raid1 {
         keys.need(CHUNK)?;
     }

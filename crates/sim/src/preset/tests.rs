@@ -281,7 +281,7 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         (
             "[scheduling]\ndispatch = \"per_die\"\nsuspends_per_operation = 1\n\
              [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
-            &["0, as scheduling.order = \"first_come\" has no"],
+            &["0, as scheduling.order = \"first_come\" (the default) has"],
         ),
         (
             "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\

@@ -118,11 +118,10 @@ pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
 
 /// Refuses what a drive with zones cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
-    let Some(zones) = config.zones else {
-        return Ok(());
-    };
-    check_sizes(config, &zones, keys)?;
-    Ok(())
+    match &config.zones {
+        Some(zones) => check_sizes(config, zones, keys),
+        None => Ok(()),
+    }
 }
 
 /// Refuses zones that do not consist of whole blocks and pages, and limits that contradict one
