@@ -150,6 +150,43 @@ fn a_write_into_the_buffer_passes_the_controllers_memory_where_it_takes_them() {
     assert_eq!(outcome.read.latency.max_ns(), Some(83_000 - 35_000));
 }
 
+/// The buffer is the same whichever way the flash is mapped.
+#[test]
+fn hits_leave_memory_on_drives_of_every_mapping() {
+    let memory = "buffer.memory_ns = 3_000\nbuffer.memory_bytes_per_second = 204_800_000\n\
+                  buffer.memory_takes_writes = true\n";
+    for mapping in [
+        "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 16\n",
+        "placement.handles = 4\n",
+        "mapping.scheme = \"bast\"\n",
+    ] {
+        // As computed by hand above.
+        let both = format!("{memory}{mapping}");
+        let commands = vec![write(0, 0), write(0, 1), read(35, 0)];
+        let outcome = run(&both, commands);
+        let writes = outcome.write.latency;
+        assert_eq!(
+            (writes.min_ns(), writes.max_ns()),
+            (Some(33_000), Some(53_000)),
+            "{mapping}"
+        );
+        assert_eq!(outcome.read.latency.max_ns(), Some(48_000), "{mapping}");
+        // Of two pages one is in the buffer. The other takes at least 60 us from the flash, longer
+        // than the memory, as on a drive whose memory takes no time.
+        let halves = vec![
+            write(0, 0),
+            small_drive::command(CommandKind::Read, 35, 0, 2),
+        ];
+        let of_reads = both.replace("buffer.memory_takes_writes = true\n", "");
+        let slow = run(&of_reads, halves.clone());
+        assert_eq!(flash(&slow).buffer_hit_pages, 1, "{mapping}");
+        let free = run(mapping, halves);
+        let of = |outcome: &Outcome| outcome.read.latency.max_ns();
+        assert_eq!(of(&slow), of(&free), "{mapping}");
+        assert!(of(&slow) >= Some(80_000), "{mapping}");
+    }
+}
+
 #[test]
 fn a_memory_that_takes_no_time_leaves_no_trace_of_who_passes_it() {
     let hash = |lines: &str| small_drive::config(&[LINK, BUFFERED, lines]).hash();

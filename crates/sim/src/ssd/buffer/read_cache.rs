@@ -48,8 +48,6 @@ struct Reader {
 struct CacheSettings {
     pages: u32,
     ahead_pages: u32,
-    /// The cache holds pages, or hits take time.
-    is_used: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -74,9 +72,6 @@ impl ReadCache {
         Self::empty(CacheSettings {
             pages: (buffer.read_cache_bytes / page_bytes) as u32,
             ahead_pages: (buffer.read_ahead_bytes / page_bytes) as u32,
-            is_used: buffer.read_cache_bytes > 0
-                || buffer.memory_ns > 0
-                || buffer.memory_bytes_per_second.is_some(),
         })
     }
 
@@ -99,12 +94,6 @@ impl ReadCache {
 
     pub fn reset(&mut self) {
         *self = Self::empty(self.settings);
-    }
-
-    /// Whether reads must come through here: the cache holds pages, or the memory takes time.
-    #[inline(always)]
-    pub fn is_used(&self) -> bool {
-        self.settings.is_used
     }
 
     #[inline(always)]
@@ -256,7 +245,6 @@ mod tests {
         ReadCache::empty(CacheSettings {
             pages,
             ahead_pages: 4,
-            is_used: true,
         })
     }
 

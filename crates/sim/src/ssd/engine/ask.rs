@@ -348,9 +348,9 @@ impl<F: Firmware> Engine<F> {
         self.out.put_back(std::mem::take(&mut parked.operations));
         let slot = due.slot;
         match due.what {
-            What::Read => {
+            What::Read(in_memory) => {
                 self.count_firmware(slot, due.asked, now);
-                self.emit_read(slot, now);
+                self.emit_read(slot, in_memory, now);
             }
             What::Write => {
                 self.count_firmware(slot, due.asked, now);

@@ -1,4 +1,4 @@
-//! Reads that pass through the controller's memory: the cache, and reading ahead.
+//! Reads of drives with a read cache, reading ahead, and what comes from the controller's memory.
 //!
 //! The memory delivers the pages of one request after another at its rate, each after a fixed
 //! latency. If a request waits for flash pages, the last of them determines its parts. If it waited
@@ -16,7 +16,7 @@ use crate::ssd::timeline::MEMORY;
 impl<F: Firmware> Engine<F> {
     /// A read looks for its pages in the write buffer, the cache and the flash.
     #[inline(never)]
-    pub(in crate::ssd) fn read_through_memory(&mut self, slot: u32, run: PageRun, now: u64) {
+    pub(in crate::ssd) fn read_through_cache(&mut self, slot: u32, run: PageRun, now: u64) {
         self.record_for(Some(slot));
         let entry = self.front.slot_mut(slot);
         entry.begin_stage(now);
@@ -34,7 +34,7 @@ impl<F: Firmware> Engine<F> {
                 self.counters.cache_hit_pages += 1;
                 pending += 1;
             } else {
-                self.counters.cache_miss_pages += u64::from(self.cache.is_on());
+                self.counters.cache_miss_pages += 1;
                 pending += u32::from(self.fetch(page, Some(slot), now));
             }
         }
@@ -91,7 +91,7 @@ impl<F: Firmware> Engine<F> {
         let is_coming = self.cache.is_coming(page);
         let account = match slot {
             // Only one copy of a page may be on its way into the cache at a time.
-            Some(slot) if is_coming || !self.cache.is_on() => Account::request(slot),
+            Some(slot) if is_coming => Account::request(slot),
             _ => {
                 self.cache.expect(page, slot);
                 Account::CACHE

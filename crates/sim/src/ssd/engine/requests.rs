@@ -218,7 +218,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
         if run.pages == 1
-            && !self.cache.is_used()
+            && !self.cache.is_on()
             && !self.buffer.holds(run.first.0)
             && let Some(operation) = self.ask_for_page(Action::Read, run.first)
         {
@@ -237,19 +237,22 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(never)]
     fn start_large_read(&mut self, slot: u32, run: PageRun, now: u64) {
-        if self.cache.is_used() {
-            return self.read_through_memory(slot, run, now);
+        if self.cache.is_on() {
+            return self.read_through_cache(slot, run, now);
         }
         self.out.clear();
         let result = if self.buffer.is_empty() {
-            self.ask_firmware(run)
+            self.ask_firmware(run).map(|()| 0)
         } else {
             self.read_past_buffer(run)
         };
-        if let Err(error) = result {
-            self.failure = Some(error.into());
-            return;
-        }
+        let in_memory = match result {
+            Ok(pages) => pages,
+            Err(error) => {
+                self.failure = Some(error.into());
+                return;
+            }
+        };
         if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
             self.failure = Some(SimError::Unmapped {
                 offset_bytes: self.front.slot(slot).command().offset_bytes,
@@ -258,15 +261,20 @@ impl<F: Firmware> Engine<F> {
         }
         if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
-            return self.hand_over(Some(slot), What::Read, (done, Vec::new()), now);
+            return self.hand_over(Some(slot), What::Read(in_memory), (done, Vec::new()), now);
         }
-        self.emit_read(slot, now);
+        self.emit_read(slot, in_memory, now);
     }
 
-    /// What the firmware emitted for a read enters the flash.
+    /// What the firmware emitted for a read enters the flash; `in_memory` more of its pages are in
+    /// the write buffer.
     #[inline(always)]
-    pub(in crate::ssd) fn emit_read(&mut self, slot: u32, now: u64) {
-        if self.emit(Account::request(slot), Waits::All, now) == 0 {
+    pub(in crate::ssd) fn emit_read(&mut self, slot: u32, in_memory: u32, now: u64) {
+        let pending = self.emit(Account::request(slot), Waits::All, now);
+        if in_memory > 0 {
+            self.front.slot_mut(slot).await_more(1);
+            self.look_into_memory(slot, in_memory, now);
+        } else if pending == 0 {
             self.send_data(slot, now);
         }
     }
@@ -281,12 +289,14 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Reads only those pages of `run` that the write buffer does not hold.
-    fn read_past_buffer(&mut self, run: PageRun) -> Result<(), drivelab_ftl::FirmwareError> {
+    /// Reads only those pages of `run` that the write buffer does not hold. Returns how many it
+    /// holds.
+    fn read_past_buffer(&mut self, run: PageRun) -> Result<u32, drivelab_ftl::FirmwareError> {
+        let mut held = 0;
         for page in 0..run.pages {
             let first = Lpn(run.first.0 + page);
             if self.buffer.holds(first.0) {
-                self.counters.buffer_hit_pages += 1;
+                held += 1;
             } else {
                 self.ask_firmware(PageRun {
                     first,
@@ -295,7 +305,8 @@ impl<F: Firmware> Engine<F> {
                 })?;
             }
         }
-        Ok(())
+        self.counters.buffer_hit_pages += u64::from(held);
+        Ok(held)
     }
 
     /// A flash operation that request `slot` waits for completed.

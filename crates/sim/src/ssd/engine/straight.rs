@@ -62,7 +62,7 @@ impl<F: Firmware> Engine<F> {
             && !front.times.has_link()
             && !front.times.has_interrupts
             && !self.buffer.is_on()
-            && !self.cache.is_used()
+            && !self.cache.is_on()
             && !self.cores.is_on()
             && self.flash.is_plain()
             && !self.firmware.uses_after();

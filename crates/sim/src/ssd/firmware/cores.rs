@@ -142,8 +142,8 @@ pub enum What {
     Page(Operation, Account),
     /// The same, and the command's data is in the buffer.
     BufferedPage(Operation, Account),
-    /// A read's operations enter the flash.
-    Read,
+    /// A read's operations enter the flash; this many more of its pages are in the write buffer.
+    Read(u32),
     /// The operations of a write without a buffer enter the flash.
     Write,
     /// The operations of a buffered part of a write enter the flash: first page, number of pages,
