@@ -385,6 +385,12 @@ class _Conversion:
         """Convert what the cache's memory costs."""
         dram = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL")
         burst = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
+        if self.values.get("mapping.scheme", ("", ""))[0] == "demand_cached_page":
+            for setting in (*dram, *burst):
+                self._integer(setting)
+                reason = "memory moves whole pages here, sectors in MQSim: the cache takes no time"
+                self.unused[setting] = reason
+            return
         latency = self._integer(dram[0]) + self._integer(dram[1])
         self._set("buffer.memory_ns", latency, *dram)
         # Two bursts a cycle, as MQSim counts them.
