@@ -141,7 +141,7 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     // A pseudo-SLC region.
     usual(SLC_REGION, SCHEME, "folds into mapped pages"),
     usual(SLC_REGION, ALLOCATION, "folds within a plane"),
-    row(SLC_REGION, PACE, SIMPLE_PACE, "folds beside its collection"),
+    row(SLC_REGION, PACE, SIMPLE_PACE, "folds while it collects"),
     none(SLC_REGION, CLASSES, "has its hot data there"),
     none(
         SLC_REGION,
@@ -183,7 +183,7 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     usual(PLACEMENT, READ_CACHE, NOTHING_READ),
     none(PLACEMENT, SLC, "has dense blocks alone"),
     none(PLACEMENT, SLOT, "stores what it is given"),
-    none(PLACEMENT, CLASSES, "is told by its host what is hot"),
+    none(PLACEMENT, CLASSES, "learns from its host what is hot"),
     none(PLACEMENT, BACKGROUND, "collects when space is needed"),
     none(PLACEMENT, SPREAD, "levels no wear"),
     usual(PLACEMENT, FACTORY_BAD, WHOLE_UNITS),
@@ -215,7 +215,7 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     none(
         ZONES,
         "placement.handles",
-        "is told where data goes by its zones",
+        "learns from its zones where data goes",
     ),
     none(ZONES, SLC, "has dense blocks alone"),
     none(ZONES, SLOT, "stores what it is given"),

@@ -138,7 +138,7 @@ mod tests {
             ("wear.least_worn_first = true", "does so anyway"),
             (
                 "collection.temperature_classes = 3",
-                "is told by its host what is hot",
+                "learns from its host what is hot",
             ),
             (
                 "placement.groups = 3",

@@ -290,7 +290,7 @@ mod tests {
             ),
             (
                 "placement.handles = 2",
-                "allowed: none, as a drive with [zones] is told",
+                "allowed: none, as a drive with [zones] learns from its zones",
             ),
             ("wear.static_spread = 3", "moves nothing"),
             ("wear.least_worn_first = true", "does so anyway"),
