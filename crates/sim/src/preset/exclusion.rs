@@ -195,7 +195,7 @@ pub(super) fn check(keys: &Keys<'_>) -> Result<(), PresetError> {
         if let Some(with) = row.with.met(keys) {
             let mut allowed = format!("{}, as {with} {}", row.allowed(usual), row.reason);
             if keys.is_inherited(entry) {
-                allowed += "; the base has it: start from another base, or change the other";
+                allowed += "; the base has it: start from another base, or change that setting";
             }
             return Err(schema::wrong_value(row.key, entry, allowed));
         }
