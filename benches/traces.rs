@@ -4,10 +4,11 @@
 //! Run with `cargo bench -p drivelab-trace`. `REQUESTS` sets the size of a trace (2,000,000).
 
 use std::hint::black_box;
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use drivelab_trace::{Characterizer, Given, Options, Trace, TraceError};
+use drivelab_trace::{Characterizer, Compression, Given, Options, Trace, TraceError, TraceWriter};
 use stopwatch::Stopwatch;
 
 #[path = "stopwatch.rs"]
@@ -94,6 +95,43 @@ fn blktrace(requests: u64, with_ends: bool) -> Vec<u8> {
     bytes
 }
 
+/// What a writer wrote, in memory.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The requests of another trace.
+fn parquet(other: &Bytes) -> Result<Vec<u8>, TraceError> {
+    let given = Given::Memory("spc".to_owned(), other.clone());
+    let mut trace = Trace::open(&[given], &Options::default())?;
+    let written = Written::default();
+    let output = Box::new(written.clone());
+    let mut writer = TraceWriter::new(output, "parquet", Compression::None, false)?;
+    let mut batch = Vec::new();
+    loop {
+        trace.next_batch(&mut batch)?;
+        if batch.is_empty() {
+            break;
+        }
+        let devices = trace.devices().all().iter();
+        let devices: Vec<_> = devices.map(|device| device.name.as_str()).collect();
+        writer.write(&batch, &devices)?;
+    }
+    writer.finish()?;
+    let mut kept = written.0.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut *kept))
+}
+
 fn read(name: &str, bytes: &Bytes) -> Result<u64, TraceError> {
     let given = Given::Memory(name.to_owned(), bytes.clone());
     let mut trace = Trace::open(&[given], &Options::default())?;
@@ -141,10 +179,13 @@ fn main() -> Result<(), TraceError> {
     let text = spc(requests);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(&text)?;
+    let packed = zstd::encode_all(text.as_slice(), 3)?;
+    let text = Bytes::from(text);
     let traces = [
         ("spc, gzip", gzip.finish()?),
-        ("spc, zstd", zstd::encode_all(text.as_slice(), 3)?),
-        ("spc", text),
+        ("spc, zstd", packed),
+        ("parquet", parquet(&text)?),
+        ("spc", text.into()),
         ("msr", msr(requests)),
         ("vscsi", vscsi(requests)),
         ("blktrace, arrivals only", blktrace(requests, false)),

@@ -8,9 +8,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::PathBuf;
 
-use flate2::bufread::MultiGzDecoder;
-
 use crate::error::TraceError;
+use crate::gzip::{BEHIND_THE_END, GzipMembers};
 
 /// The longest line of text that is read, far beyond what any format writes.
 pub const MOST_LINE_BYTES: usize = 1 << 16;
@@ -91,8 +90,10 @@ impl Input {
                 let file = input.name;
                 return Err(TraceError::Empty { file });
             }
-            [0x1f, 0x8b, ..] => input
-                .decompress(|reader| Ok(Box::new(MultiGzDecoder::new(BufReader::new(reader)))))?,
+            [0x1f, 0x8b, ..] => {
+                input
+                    .decompress(|reader| Ok(Box::new(GzipMembers::new(BufReader::new(reader)))))?;
+            }
             [0x28, 0xb5, 0x2f, 0xfd, ..] => {
                 input
                     .decompress(|reader| Ok(Box::new(zstd::stream::read::Decoder::new(reader)?)))?;
@@ -126,7 +127,9 @@ impl Input {
     }
 
     fn trouble(&self, error: io::Error) -> TraceError {
-        let remedy = if self.is_compressed {
+        let remedy = if self.is_compressed && error.kind() == BEHIND_THE_END {
+            "`gzip -dc` leaves them out with a warning; read what it writes"
+        } else if self.is_compressed {
             "the compressed file is cut off or damaged: get it again, or decompress what is sound \
              and read that"
         } else {

@@ -24,6 +24,7 @@ mod devices;
 mod error;
 mod fields;
 mod formats;
+mod gzip;
 mod head;
 mod input;
 mod lines;

@@ -42,6 +42,7 @@ def bad_files(folder: Path) -> dict[str, tuple[bytes, str]]:
         "only-nul": (b"\0" * 5000, "looks like none of the trace formats"),
         "cut.gz": (packed[: len(packed) // 2], "the compressed file is cut off or damaged"),
         "damaged.gz": (packed[:300] + b"damaged" + packed[307:], "cut off or damaged"),
+        "behind.gz": (packed + b"behind", "other bytes follow the gzip data"),
         "text": (b"no trace at all\n" * 50, "name it with --format"),
         "late": ((GOOD + "0,0,512,r,0\n" * 2).encode(), "widen --sort-window"),
         "huge": ((GOOD + f"0,{10**30},512,r,99\n").encode(), "larger than 64 bits"),
