@@ -259,26 +259,34 @@ def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
         "probes": "to find how the drive is built, at most",
         "fills": "writes to find its buffer and when it slows down, a minute each at most",
     }
-    lines = [
-        (f"  {name}", f"{answer['parts'][name]:,} {use}")
-        for name, use in uses.items()
-        if answer["parts"][name]
-    ]
-    return [*lines, *_no_probes_lines(answer)]
+    lines = {name: f"{answer['parts'][name]:,} {use}" for name, use in uses.items()}
+    parts = {name: text for name, text in lines.items() if answer["parts"][name]}
+    unprobed = _unprobed_text(answer)
+    if unprobed is not None:
+        parts["probes"] = unprobed
+    return [(f"  {name}", text) for name, text in parts.items()]
 
 
-def _no_probes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+def _unprobed_text(answer: dict[str, Any]) -> str | None:
+    from drivelab.models.adaptive_rounds import FEWEST_AFFORDED_WITH_PROBES
     from drivelab.models.goal import FEWEST_WITH_PROBES, Goal
 
-    if answer["goal"] is None or Goal(**answer["goal"]).has_probes:
-        return []
-    return [
-        (
-            "  probes",
+    if answer["goal"] is None:
+        return None
+    if not Goal(**answer["goal"]).has_probes:
+        return (
             f"none below {FEWEST_WITH_PROBES} measurements; --measurements {FEWEST_WITH_PROBES} or "
-            "more finds how the drive is built, too",
+            "more finds how the drive is built, too"
         )
-    ]
+    afforded = answer["budget_workloads"]
+    if not answer["parts"]["probes"] or afforded is None:
+        return None
+    if afforded - answer["parts"]["check"] >= FEWEST_AFFORDED_WITH_PROBES:
+        return None
+    return (
+        f"none likely: a budget for {FEWEST_AFFORDED_WITH_PROBES} or more workloads finds how the "
+        "drive is built, too"
+    )
 
 
 def _left_out_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:

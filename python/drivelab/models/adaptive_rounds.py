@@ -50,6 +50,8 @@ _SWEEPS_OF_BUDGET: Final = 4
 # So may probes, of which there are this many, and five more if random writes are slow.
 _PROBES_OF_BUDGET: Final = 8
 _PROBES: Final = 24
+#: So a budget has room for probes if it is long enough for this many workloads.
+FEWEST_AFFORDED_WITH_PROBES: Final = _PROBES_OF_BUDGET * _PROBES
 # And so may fills, if each takes as long as it may.
 _FILLS_OF_BUDGET: Final = 6
 # Parts that a budget does not count.

@@ -191,6 +191,17 @@ def test_a_small_limit_leaves_out_the_probes(watched: Path, capsys) -> None:
     assert everything_below(watched) == {}
 
 
+def test_a_small_budget_leaves_out_the_probes(watched: Path, capsys) -> None:
+    words = ["./bench.bin", "--size", "8MiB", "--seconds", "1s", "--warmup", "0.25s"]
+    words += ["--check", "20", "--budget"]
+    # An eighth of the time of 192 workloads is that of 24 probes.
+    assert shown([*words, "238s"], capsys)["probes"] == (
+        "none likely: a budget for 192 or more workloads finds how the drive is built, too"
+    )
+    assert shown([*words, "240s"], capsys)["probes"].startswith("23 to find how the drive is built")
+    assert everything_below(watched) == {}
+
+
 def test_rounds_settle_the_drive_again(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--writes", "sustained", "--check", "0"]
     # Two of probes, one of 60 workloads and curves, then 60, 120 and 60 more.
