@@ -133,7 +133,8 @@ pub enum SimError {
     /// All measured requests completed in one instant, so there is no rate.
     #[error(
         "the measured requests took no simulated time: measure more of them, on a drive whose \
-         times are not all 0, and not of trimmed data, zeroes or what zones refuse alone"
+         times are not all 0, and not of trimmed data, zeroes, trims of less than a row of an \
+         array with parity, or what zones refuse alone"
     )]
     NoTime,
     /// A stream sends more requests than the drive serves, so their number grows without bound.

@@ -18,7 +18,7 @@ use super::occupancy::occupancy;
 use super::placement;
 use super::published::published;
 use super::refresh;
-use super::schema;
+use super::schema::{self, MOST_OVER_PROVISIONING};
 use super::slc;
 use super::variability::variability;
 use super::zones;
@@ -454,15 +454,21 @@ fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
         .unwrap_or(CAPACITY_KEYS[0]);
     if logical > largest {
         let entry = keys.need(key)?;
-        let smallest_ratio = (needed as f64 / largest as f64 * 1e4).ceil() / 1e4;
+        let bytes = format!("user_capacity_bytes of at most {}", largest * page_bytes);
+        // Rounded up.
+        let ratio = (needed as f64 / largest as f64 * 1e4).ceil() / 1e4;
+        let allowed = if ratio > MOST_OVER_PROVISIONING {
+            bytes
+        } else {
+            format!("over_provisioning_ratio of at least {ratio:.4}, or {bytes}")
+        };
         return Err(PresetError::TooLittleSpare(Box::new(SpareShortage {
             key: key.to_owned(),
             value: entry.value.to_string(),
             place: entry.place.clone(),
             spare_pages: physical.saturating_sub(logical),
             needed_pages: needed,
-            smallest_ratio: format!("{smallest_ratio:.4}"),
-            largest_bytes: largest * page_bytes,
+            allowed,
         })));
     }
     if logical == 0 {
@@ -525,5 +531,24 @@ fn check_rho(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
             Err(schema::wrong_value(key, keys.need(key)?, allowed))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::preset::SsdConfig;
+
+    /// 1,700 blocks that collection keeps free and 2 open ones of 2,048 would take a ratio of 4.9.
+    #[test]
+    fn a_ratio_beyond_the_largest_is_not_proposed() {
+        let text =
+            "base = \"x25m-yoo2014\"\nname = \"-\"\ncollection.reserve_blocks_per_plane = 1700\n";
+        let of = |capacity: &str| SsdConfig::from_text(&format!("{text}geometry.{capacity}\n"));
+        let error = of("over_provisioning_ratio = 4.0").unwrap_err().to_string();
+        let (_, allowed) = error.split_once("allowed: ").unwrap();
+        assert_eq!(allowed, "user_capacity_bytes of at most 14512291840");
+        assert!(of("user_capacity_bytes = 14512291840").is_ok());
     }
 }

@@ -134,8 +134,7 @@ impl PresetError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{place}: {key} = {value} leaves {spare_pages} spare pages but collection needs {needed_pages}; \
-     allowed: over_provisioning_ratio of at least {smallest_ratio}, or user_capacity_bytes of at \
-     most {largest_bytes}"
+     allowed: {allowed}"
 )]
 pub struct SpareShortage {
     /// `geometry.user_capacity_bytes` or `geometry.over_provisioning_ratio`.
@@ -148,8 +147,6 @@ pub struct SpareShortage {
     pub spare_pages: u64,
     /// Physical pages that must be spare.
     pub needed_pages: u64,
-    /// The smallest over-provisioning ratio that works, rounded up to four decimals.
-    pub smallest_ratio: String,
-    /// The largest user capacity that works.
-    pub largest_bytes: u64,
+    /// The capacities that leave enough.
+    pub allowed: String,
 }

@@ -35,6 +35,9 @@ pub(super) const LONGEST_NS: u64 = 1_000_000_000;
 /// The most entries of an array.
 pub(super) const MOST_ENTRIES: usize = 64;
 
+/// The largest over-provisioning ratio.
+pub(super) const MOST_OVER_PROVISIONING: f64 = 4.0;
+
 const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
 /// The allowed values of a key.
@@ -121,10 +124,9 @@ const FLASH_KEYS: &[Key] = &[
     key("geometry.user_capacity_bytes", integer(512, 1 << 50)),
     key(
         "geometry.over_provisioning_ratio",
-        // Whoever writes 7 or 28 means per cent.
         Rule::Ratio {
             least: 0.0,
-            most: 4.0,
+            most: MOST_OVER_PROVISIONING,
         },
     ),
     key("geometry.plane_mode", Rule::Boolean).needed(),
