@@ -49,7 +49,7 @@ pub fn run(
     asked: &Asked,
     (watch, stop): (&Arc<Watch>, &Arc<AtomicBool>),
 ) -> Result<Result<Simulated, SnapshotError>, SimError> {
-    prepared.check_workers(1)?;
+    prepared.check_states(1)?;
     let mut drive = prepared.worker(stop);
     drive.watch(watch);
     drive.set_second_core(available_cores() > 1);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::measuring::Work;
-use super::{Drive, Prepared, State, States};
-use crate::host::{Outcome, Settling, SimError};
+use super::states::Held;
+use super::{State, States};
+use crate::host::{Outcome, SimError};
 
 /// A drive that moves from state to state. It needs no thread of its own.
 pub struct Bench {
@@ -14,13 +15,6 @@ pub struct Bench {
     stop: Arc<AtomicBool>,
     has_second_core: bool,
     held: Option<Held>,
-}
-
-/// A drive and the state that it returns to.
-struct Held {
-    settling: Option<Settling>,
-    state: Prepared,
-    drive: Drive,
 }
 
 impl Bench {
@@ -50,44 +44,30 @@ impl Bench {
     /// # Errors
     /// As [`States::get`] and [`Drive::run`].
     pub fn measure(&mut self, work: &Work) -> Result<Outcome, SimError> {
-        let mut drive_of = match self.held.take() {
+        let mut held = match self.held.take() {
             Some(same) if same.settling == work.settling => same,
-            other => self.another(other, work.settling)?,
+            other => {
+                // It may be in the same state, reached by other writing.
+                other.into_iter().for_each(|held| self.states.rest(held));
+                let mut held = self.states.take(work.settling, &self.stop)?;
+                held.drive.set_second_core(self.has_second_core);
+                held
+            }
         };
         let mut plan = work.plan;
         if work.settling.is_some() {
-            plan.window.warmup_requests += drive_of.state.filling_requests(&work.streams);
+            plan.window.warmup_requests += held.state.filling_requests(&work.streams);
         }
         let key = (self.seed, work.index);
-        let outcome = drive_of
-            .drive
-            .run(&work.streams, plan, key, State::Returned);
-        self.held = Some(drive_of);
+        let outcome = held.drive.run(&work.streams, plan, key, State::Returned);
+        self.held = Some(held);
         outcome
-    }
-
-    /// Gets a drive in another state. The drive held before is kept for later use, or dropped if
-    /// memory is short.
-    fn another(&self, held: Option<Held>, settling: Option<Settling>) -> Result<Held, SimError> {
-        let state = self.states.get(settling, &self.stop)?;
-        if let Some(before) = held
-            && state.check_workers(1).is_ok()
-        {
-            before.state.rest(before.drive);
-        }
-        let mut drive = state.rested_worker(&self.stop);
-        drive.set_second_core(self.has_second_core);
-        Ok(Held {
-            settling,
-            state,
-            drive,
-        })
     }
 
     /// Gives the drive back for the next user.
     pub fn rest(self) {
-        if let Some(Held { state, drive, .. }) = self.held {
-            state.rest(drive);
+        if let Some(held) = self.held {
+            self.states.rest(held);
         }
     }
 }

@@ -93,10 +93,10 @@ impl Measuring {
 
     /// Starts up to `workers` threads, as many as memory has room for, but at least one.
     fn threads(shared: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, SimError> {
-        let fits = |&count: &usize| shared.states.prepared().check_workers(count).is_ok();
+        let fits = |&count: &usize| shared.states.check_workers(count).is_ok();
         let workers = (2..=workers).rev().find(fits);
         if workers.is_none() {
-            shared.states.prepared().check_workers(1)?;
+            shared.states.check_workers(1)?;
         }
         let mut threads = Vec::new();
         for _ in 0..workers.unwrap_or(1) {

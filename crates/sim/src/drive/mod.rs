@@ -79,22 +79,11 @@ impl Prepared {
         }
     }
 
-    /// Checks that memory has room for this many workers and their runs.
+    /// Checks that memory has room for this many states of such a drive, as many as workers have.
     ///
     /// # Errors
     /// [`SimError::NoMemory`] if it has not.
-    pub fn check_workers(&self, workers: usize) -> Result<(), SimError> {
-        let resting = match self {
-            Self::Ssd(prepared) => prepared.resting(),
-            Self::Hdd(_) => 0,
-            Self::Raid(prepared) => prepared.resting(),
-        };
-        // Resting workers already have their memory.
-        self.check_states(workers.saturating_sub(resting) as u64)
-    }
-
-    /// Checks that memory has room for this many states of such a drive.
-    fn check_states(&self, count: u64) -> Result<(), SimError> {
+    pub fn check_states(&self, count: u64) -> Result<(), SimError> {
         let state = match self {
             Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
             Self::Hdd(config) => Disk::state_bytes(config),
@@ -132,20 +121,27 @@ impl Prepared {
         })
     }
 
-    /// A resting worker, or else a new one. It stops when `stop` is set.
-    fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Drive {
-        match self {
-            Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.rested_worker(stop))),
-            Self::Hdd(_) | Self::Raid(_) => self.worker(stop),
+    /// Whether both have the same state in memory. Disks have none that would be slow to make.
+    fn shares_state(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Ssd(one), Self::Ssd(other)) => one.shares_state(other),
+            (Self::Raid(one), Self::Raid(other)) => one.shares_state(other),
+            _ => false,
         }
     }
 
-    /// Keeps a worker that has returned to the prepared state, if making another would be slow.
-    fn rest(&self, worker: Drive) {
+    /// Makes a worker of a drive that shares this one's state a worker of this one, which stops when
+    /// `stop` is set.
+    fn take_over(&self, worker: Drive, stop: &Arc<AtomicBool>) -> Drive {
         match (self, worker) {
-            (Self::Ssd(prepared), Drive::Ssd(worker)) => prepared.rest(*worker),
-            (Self::Raid(prepared), Drive::Raid(worker)) => prepared.rest(*worker),
-            _ => {}
+            (Self::Ssd(prepared), Drive::Ssd(worker)) => {
+                Drive::Ssd(Box::new(prepared.take_over(*worker, stop)))
+            }
+            (Self::Raid(_), Drive::Raid(mut worker)) => {
+                worker.stop_by(stop);
+                Drive::Raid(worker)
+            }
+            _ => self.worker(stop),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Session {
     /// As [`Prepared::stoppable`].
     pub fn new(config: DriveConfig, stop: &Arc<AtomicBool>) -> Result<Self, SimError> {
         let prepared = Prepared::stoppable(config.clone(), stop)?;
-        prepared.check_workers(1)?;
+        prepared.check_states(1)?;
         let drive = prepared.worker(stop);
         Ok(Self {
             config,

@@ -1,7 +1,7 @@
 //! An array with its users, as a worker runs it.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{AnyMap, PageMap, Undo};
 use drivelab_workload::Stream;
@@ -38,8 +38,6 @@ pub struct PreparedArray {
     /// The name of the drive that a state belongs to, and the hash of what the state depends on.
     /// Variability between runs is not part of it.
     state_of: (String, String),
-    /// Workers between two runs, with their members back in that state.
-    resting: Mutex<Vec<Raid>>,
 }
 
 /// The start state of a member.
@@ -103,7 +101,6 @@ impl PreparedArray {
             data_ratio,
             members: members.collect::<Result<_, SimError>>()?,
             state_of: (config.name, state_hash),
-            resting: Mutex::default(),
         })
     }
 
@@ -128,7 +125,17 @@ impl PreparedArray {
             data_ratio: self.data_ratio,
             members: members.collect::<Result<_, SimError>>()?,
             state_of: self.state_of.clone(),
-            resting: Mutex::default(),
+        })
+    }
+
+    /// Whether the members of both share their states in memory. Both are the same array after
+    /// different writing.
+    pub(crate) fn shares_state(&self, other: &Self) -> bool {
+        let members = self.members.iter().zip(&other.members);
+        members.into_iter().all(|pair| match pair {
+            (Member::Ssd(one), Member::Ssd(other)) => one.shares_state(other),
+            (Member::Hdd(_), Member::Hdd(_)) => true,
+            _ => false,
         })
     }
 
@@ -154,28 +161,15 @@ impl PreparedArray {
         self.each().map(Member::write_cache_bytes).sum()
     }
 
-    /// The number of resting workers.
-    #[must_use]
-    pub fn resting(&self) -> usize {
-        let resting = self.resting.lock();
-        resting.unwrap_or_else(PoisonError::into_inner).len()
-    }
-
     /// Bytes that the members of one worker take.
     #[must_use]
     pub fn worker_bytes(&self) -> u64 {
         self.each().map(Member::state_bytes).sum()
     }
 
-    /// A resting worker, or else a new one. Its runs end soon after `stop` is set.
+    /// A worker whose runs end soon after `stop` is set.
     #[must_use]
     pub fn worker(&self, stop: &Arc<AtomicBool>) -> Raid {
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mut raid) = resting.pop() {
-            with!(&mut raid.members, members => members.stopped_by(stop));
-            return raid;
-        }
-        drop(resting);
         let members = match (&self.redundancy, &self.members[..]) {
             (Some(redundancy), _) => {
                 let array = Redundant::new(self.devices(), redundancy);
@@ -231,12 +225,6 @@ impl PreparedArray {
         }
         Ok(array)
     }
-
-    /// Keeps a worker whose members have returned to their state.
-    pub fn rest(&self, raid: Raid) {
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        resting.push(raid);
-    }
 }
 
 /// The members with their users. RAID-0 of SSDs has a loop of its own, for speed. The page map is a
@@ -264,6 +252,11 @@ impl Raid {
     /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         with!(&mut self.members, members => members.watch(watch));
+    }
+
+    /// Later runs end soon after `stop` is set.
+    pub(crate) fn stop_by(&mut self, stop: &Arc<AtomicBool>) {
+        with!(&mut self.members, members => members.stopped_by(stop));
     }
 
     /// Returns its members to their prepared state.

@@ -1,8 +1,8 @@
 //! Brings a drive into its preset's condition, and measures from there.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
     AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, PageMap, ReclaimMap, Restorable, SlcMap,
@@ -21,7 +21,7 @@ use crate::ssd::engine::Engine;
 use crate::ssd::fill::{fill, filled_in_order, passes};
 use crate::ssd::firmware::cores::RecordedWork;
 use crate::ssd::flash::{Recorded, RecordedOperation};
-use crate::ssd::settle::{overwrite_until_steady, settle};
+use crate::ssd::settle::{is_settled, overwrite_until_steady, settle};
 
 /// If the reverse map has more bytes than this, prepared states are kept without it. The state that
 /// workers return to then takes half the memory, and returning takes twice the time.
@@ -34,10 +34,6 @@ pub struct Prepared(Arc<Shared>);
 struct Shared {
     config: Arc<SsdConfig>,
     state: State,
-    /// Workers between two runs, each returned to the prepared state. Copying that state anew would
-    /// cost time in proportion to the drive's size in every run. Drives that differ in times alone
-    /// share these workers.
-    resting: Arc<Mutex<Vec<Ssd>>>,
 }
 
 /// A prepared state. The page map has a type of its own, so the event loop needs no dispatch for
@@ -152,7 +148,6 @@ impl Prepared {
         Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
             state,
-            resting: Arc::default(),
         })))
     }
 
@@ -183,9 +178,17 @@ impl Prepared {
             Self(Arc::new(Shared {
                 config: Arc::new(config.clone()),
                 state,
-                resting: Arc::clone(&self.0.resting),
             }))
         })
+    }
+
+    /// Whether both share one state in memory; they may differ in times.
+    pub(crate) fn shares_state(&self, other: &Self) -> bool {
+        match (&self.0.state, &other.0.state) {
+            (State::Page(one), State::Page(other)) => Arc::ptr_eq(one, other),
+            (State::Other(one), State::Other(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 
     /// This drive after enough writing of one kind that more would change nothing (`settle.rs`). It
@@ -195,8 +198,8 @@ impl Prepared {
     /// [`SimError`] if the firmware cannot continue, and soon after another thread has set `stop`.
     pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
         let config = &self.0.config;
-        if config.zones.is_some() {
-            // Nothing is ever moved, so earlier writes have no effect on later ones.
+        // In zones nothing is ever moved, so earlier writes have no effect on later ones.
+        if config.zones.is_some() || is_settled(config, settling) {
             return Ok(self.clone());
         }
         let state = match &self.0.state {
@@ -214,7 +217,6 @@ impl Prepared {
         Ok(Self(Arc::new(Shared {
             config: Arc::clone(config),
             state,
-            resting: Arc::default(),
         })))
     }
 
@@ -238,12 +240,6 @@ impl Prepared {
         } else {
             PageMap::<Undo>::table_bytes(&layout)
         }
-    }
-
-    /// The number of resting workers.
-    pub(crate) fn resting(&self) -> usize {
-        let resting = self.0.resting.lock();
-        resting.unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The resolved preset.
@@ -302,30 +298,16 @@ impl Prepared {
         worker
     }
 
-    /// A resting worker, or else a new one. It stops when `stop` is set.
-    pub(crate) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
-        let resting = self
-            .0
-            .resting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut worker = match resting {
-            Some(worker) if Arc::ptr_eq(&worker.config, &self.0.config) => worker,
-            Some(worker) => worker.timed(&self.0.config),
-            None => self.worker(),
+    /// Makes `worker`, of a drive that shares this one's state, a worker of this one. Its runs end
+    /// soon after `stop` is set.
+    pub(crate) fn take_over(&self, worker: Ssd, stop: &Arc<AtomicBool>) -> Ssd {
+        let mut worker = if Arc::ptr_eq(&worker.config, &self.0.config) {
+            worker
+        } else {
+            worker.timed(&self.0.config)
         };
         worker.stop_by(stop);
         worker
-    }
-
-    /// Keeps a worker that has returned to the prepared state.
-    pub(crate) fn rest(&self, worker: Ssd) {
-        self.0
-            .resting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(worker);
     }
 
     /// The flash operations of one request of `bytes` at the start of the idle drive, in the order

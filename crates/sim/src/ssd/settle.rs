@@ -56,16 +56,8 @@ pub(super) fn settle(
     settling: Settling,
     stop: &AtomicBool,
 ) -> Result<(), SimError> {
-    let done = if config.is_purged {
-        0
-    } else {
-        passes(config.condition)
-    };
-    let layout = *firmware.layout();
-    let all = layout.logical_pages;
-    let flash_pages = layout.physical_pages() as f64;
-    let wanted = (flash_pages / f64::from(all)).ceil() as u32;
-    for _ in done..wanted.max(LEAST_PASSES) {
+    let all = firmware.layout().logical_pages;
+    for _ in 0..lacking_passes(config) {
         match settling.writing {
             // Pages that no write reaches keep the preset's condition.
             Writing::AtRandom { .. } => fill(firmware, config, stop)?,
@@ -82,6 +74,25 @@ pub(super) fn settle(
     let piece = (u64::from(piece_bytes) / page_bytes).clamp(1, pages.into()) as u32;
     let writes = RandomWrites::new(config, Filled::First, pages / piece, piece);
     until_steady(firmware, writes, stop)
+}
+
+/// Whether a drive in the condition of `config` has settled already.
+pub(super) fn is_settled(config: &SsdConfig, settling: Settling) -> bool {
+    settling.writing == Writing::InOrder && lacking_passes(config) == 0
+}
+
+/// How many sequential passes the condition of `config` lacks.
+fn lacking_passes(config: &SsdConfig) -> u32 {
+    let done = if config.is_purged {
+        0
+    } else {
+        passes(config.condition)
+    };
+    let layout = config.layout();
+    let wanted = layout.physical_pages() as f64 / f64::from(layout.logical_pages);
+    (wanted.ceil() as u32)
+        .max(LEAST_PASSES)
+        .saturating_sub(done)
 }
 
 /// Overwrites single pages among those that the drive holds according to `config`, until more of it
@@ -117,14 +128,14 @@ fn until_steady(
         programmed += programs * pages_of_round;
     }
     let mut programs: Vec<f64> = Vec::new();
-    while programs.len() < MOST_ROUNDS && !is_settled(&programs) {
+    while programs.len() < MOST_ROUNDS && !agree(&programs) {
         programs.push(writes.round(firmware, pieces, stop)?);
     }
     Ok(())
 }
 
 /// Whether the last rounds agree.
-fn is_settled(programs: &[f64]) -> bool {
+fn agree(programs: &[f64]) -> bool {
     let Some(last) = programs.len().checked_sub(AGREEING) else {
         return false;
     };
@@ -205,12 +216,12 @@ impl RandomWrites {
 
 #[cfg(test)]
 mod tests {
-    use super::is_settled;
+    use super::agree;
 
     #[test]
     fn three_rounds_that_agree_are_settled() {
-        assert!(!is_settled(&[1.0, 1.0]));
-        assert!(is_settled(&[1.0, 2.0, 2.02, 2.0]));
-        assert!(!is_settled(&[1.0, 2.0, 2.1, 2.2]));
+        assert!(!agree(&[1.0, 1.0]));
+        assert!(agree(&[1.0, 2.0, 2.02, 2.0]));
+        assert!(!agree(&[1.0, 2.0, 2.1, 2.2]));
     }
 }
