@@ -187,9 +187,9 @@ python-test: build firmware what-if ## the Python tests
 	$(call section,Python: tests)
 	.venv/bin/pytest -q -n auto --dist worksteal
 
-test-faults: build ## kills, full disks, five minutes of fuzzing and other long fault tests
+test-faults: build ## kills, full disks, five minutes of fuzzing and other long tests
 	@$(UV) sync --locked --quiet --group fuzz --group cluster
-	.venv/bin/pytest -q -m faults
+	.venv/bin/pytest -q -m 'faults or long'
 
 docs: build what-if ## the documentation as a site, to be opened at target/site/html/index.html
 	.venv/bin/python -m manual.site

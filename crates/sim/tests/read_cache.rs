@@ -62,6 +62,18 @@ fn hits_leave_memory_one_after_the_other() {
     assert_eq!(sum_us(&outcome), 70 + 70 + 20 + 30);
 }
 
+/// Half a page takes half the time there, and half on the link.
+#[test]
+fn memory_moves_what_is_asked_for() {
+    let memory = "buffer.memory_bytes_per_second = 409_600_000\n";
+    let half = Command {
+        size_bytes: PAGE / 2,
+        ..read(500, 0)
+    };
+    let outcome = run(&format!("{FOUR}{memory}"), vec![read(0, 0), half]);
+    assert_eq!(sum_us(&outcome), 70 + 10);
+}
+
 #[test]
 fn the_page_unused_longest_goes() {
     // Two pages are held: 4 takes the place of 2, not of 0.

@@ -158,6 +158,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.mark.long
 def test_a_twin_is_the_same_whoever_measures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[str]
 ) -> None:

@@ -117,6 +117,7 @@ def test_hidden_values_are_found(measured: Path, fitted: dict[str, Any]) -> None
     assert fitted["workloads"] + fitted["held_out"] == WORKLOADS
 
 
+@pytest.mark.long
 def test_a_fit_is_the_same_whoever_simulates(measured: Path, tmp_path: Path) -> None:
     presets = []
     for number, more in enumerate(

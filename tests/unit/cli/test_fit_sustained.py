@@ -55,6 +55,7 @@ def measured(folder: Path, drive: str, workloads: int, requests: int) -> Path:
     return folder / "run"
 
 
+@pytest.mark.long
 def test_spare_blocks_and_times_are_found(tmp_path: Path) -> None:
     write_preset(tmp_path, "small", 512, 1_150_000)
     hidden = write_preset(tmp_path, "hidden", 440, 1_600_000)

@@ -95,6 +95,7 @@ def test_more_is_chosen_where_errors_are_larger_than_the_model_thinks(
     assert share(off) > share(learned)
 
 
+@pytest.mark.long
 def test_the_expected_error_is_of_workloads_that_stand_for_the_population(rows: Rows) -> None:
     found = Judge(3).judged(rows).expected
     assert found.workloads == 52

@@ -15,6 +15,7 @@ from drivelab.workloads.parts import Parts
 pytestmark = pytest.mark.usefixtures("models_in_brief")
 
 
+@pytest.mark.long
 def test_intervals_hold_on_average_over_campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
     # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
     # and 100 asked scatters by about 0.01 (beta-binomial law: 0.06 for one campaign), so 0.035

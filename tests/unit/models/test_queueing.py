@@ -116,6 +116,7 @@ def test_programs_of_a_drive_that_was_written_anywhere_take_longer() -> None:
     assert found.cost_ns("large_anywhere") == pytest.approx(3, rel=0.2)
 
 
+@pytest.mark.long
 def test_a_drive_that_was_written_anywhere_is_found_from_its_times() -> None:
     settled = DRIVE.parameters.copy()
     settled[-2:] = np.log([12, 8])
@@ -156,6 +157,7 @@ def test_a_drive_that_maps_blocks_is_found_from_its_times(monkeypatch: pytest.Mo
     assert np.abs(np.expm1(time_of(other, asked) - time_of(drive, asked))).mean() > 0.15
 
 
+@pytest.mark.long
 def test_a_drive_that_varies_is_not_taken_for_one_that_maps_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

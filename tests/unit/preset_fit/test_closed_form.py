@@ -100,6 +100,7 @@ def test_exact_latencies_give_the_hidden_values() -> None:
     assert fitted.before.mean > 0.2
 
 
+@pytest.mark.long
 def test_intervals_hold_the_hidden_values_as_often_as_they_say() -> None:
     """Of 48 intervals at 95 %, 41 at least hold: chance alone gives fewer once in 400 times."""
     names = [name for name in HIDDEN if name.startswith("timing.")]

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from brief_models import PROGRAM
 
 from drivelab import _core
@@ -127,6 +128,7 @@ def test_every_patch_is_tried_here_and_listed() -> None:
     assert [name for name in names if f'"{name}"' not in source] == []
 
 
+@pytest.mark.long
 def test_a_counter_costs_two_places(tmp_path: Path) -> None:
     patch = "counter.patch"
     assert len(places(patch)) == 2

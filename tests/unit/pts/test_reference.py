@@ -71,6 +71,7 @@ def test_every_small_preset_has_its_four() -> None:
     assert wanted == set(SHIPPED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("test", "preset"), QUICK.items())
 def test_what_ships_is_what_the_tests_come_to(test: str, preset: str) -> None:
     result, _ = make(preset, test)

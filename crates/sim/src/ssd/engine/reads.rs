@@ -119,7 +119,7 @@ impl<F: Firmware> Engine<F> {
 
     /// Whether fetching `pages` of a request from memory takes time.
     fn wait_for_memory(&mut self, slot: u32, pages: u32, now: u64) -> bool {
-        let bytes = u64::from(pages) << self.page_shift;
+        let bytes = self.front.slot(slot).bytes_of(0, pages);
         let takes_time = self.memory.read(slot, bytes, now);
         if takes_time {
             self.timeline.events.set_side(MEMORY, self.memory.next());
