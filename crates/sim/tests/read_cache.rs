@@ -5,7 +5,7 @@ use drivelab_request::{Command, CommandKind};
 use drivelab_sim::ssd::{Outcome, Part};
 
 use crate::counted::flash;
-use crate::small_drive::{self, LINK, drive, read, write};
+use crate::small_drive::{self, LINK, PAGE, drive, read, write};
 
 fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
     small_drive::run(

@@ -34,6 +34,8 @@ const MOST_REQUEST_BYTES: u64 = 1 << 30;
 const COARSE_STEP_NS: u64 = 1_000_000;
 /// From this fraction of ties on, a clock is too coarse.
 const COARSE_TIES: f64 = 0.1;
+/// No drive moves less.
+const SECTOR_BYTES: f64 = 512.0;
 
 /// The cautions that follow from `checks`.
 #[must_use]
@@ -77,6 +79,14 @@ fn units(checks: &Checks, found: &mut Vec<Caution>) {
         .iter()
         .map(|&place| checks.bytes_by_operation[place] as f64)
         .sum();
+    let moving: u64 = moved.iter().map(|&place| checks.by_operation[place]).sum();
+    if moving > 0 && bytes / (moving as f64) < SECTOR_BYTES {
+        let text = format!(
+            "a request moves {:.3} bytes on average, less than a sector: the unit of sizes is larger",
+            bytes / moving as f64
+        );
+        add(found, "size", text);
+    }
     if span_s > 0.0 {
         let (per_second, bytes_per_second) = (requests / span_s, bytes / span_s);
         // A few requests may well arrive at once.

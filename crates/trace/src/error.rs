@@ -110,7 +110,7 @@ pub enum TraceError {
         excerpt: String,
     },
     /// A file that violates its format as a whole.
-    #[error("{file} is no sound {format} file: {reason}")]
+    #[error("{file} cannot be read as {format}: {reason}")]
     Format {
         /// The file.
         file: String,

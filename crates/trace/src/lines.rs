@@ -123,8 +123,11 @@ fn one_line<F: LineFormat>(
     }
 }
 
-/// Whether a line names columns: none of its cells begins like a number.
+/// Whether a line names columns: it has several cells, and none begins like a number.
 pub(crate) fn is_header(line: &[u8]) -> bool {
+    if memchr(b',', line).is_none() {
+        return false;
+    }
     let cells = line.split(|&byte| byte == b',');
     let mut names = cells.map(|cell| cell.trim_ascii_start().first().copied());
     names.all(|first| first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'"'))

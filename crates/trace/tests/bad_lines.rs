@@ -187,6 +187,20 @@ fn examples_are_few() {
 }
 
 #[test]
+fn words_before_a_trace_are_no_column_names() {
+    let trace = "0,1,4096,r,0.1\n0,2,4096,r,0.2\n";
+    let error = read(format!("total garbage here\n{trace}")).unwrap_err();
+    assert!(error.to_string().contains("line 1"), "{error}");
+    assert_eq!(
+        read(format!("unit,place,size,operation,time\n{trace}"))
+            .unwrap()
+            .records
+            .len(),
+        2
+    );
+}
+
+#[test]
 fn nothing_is_refused_clearly() {
     assert!(matches!(read("").unwrap_err(), TraceError::Empty { .. }));
     assert!(matches!(

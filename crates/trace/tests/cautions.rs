@@ -85,6 +85,8 @@ fn places_sizes_and_responses_are_looked_at() {
     assert_eq!(names(line(1_000_000_000_000_000, 512)), ["offset"]);
     assert_eq!(names(line(0, 1 << 30)), [""; 0]);
     assert_eq!(names(line(0, (1 << 30) + 1)), ["size"]);
+    // On average 511.5 bytes: sectors, most likely.
+    assert_eq!(names(line(0, 511)), ["size"]);
     let response = |seconds: u64| format!("1.0,{seconds},R,3,512,4096\n2.0,0,R,3,512,4096\n");
     assert_eq!(names(response(600)), [""; 0]);
     assert_eq!(names(response(601)), ["response"]);

@@ -26,6 +26,7 @@ from drivelab.traces.words import (
     accuracy,
     caution_lines,
     count_text,
+    counted,
     devices_text,
     finding_lines,
     number_text,
@@ -236,6 +237,6 @@ def _identity(trace: Characterization) -> Facts:
             "device and direction that were used last. It is strided if its distance from a "
             "stream's end is that between the stream's last two requests.",
         ),
-        ("Read", count_text(checks["lines"], checks["place"])),
+        ("Read", count_text(checks["lines"], counted(checks))),
     ]
     return Facts("", tuple(facts))

@@ -78,11 +78,17 @@ def finding_lines(checks: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was found while a trace was read, one line each."""
     place = checks["place"]
     for name, finding in checks["findings"].items():
-        what = f"{count_text(finding['count'], place)} {FINDINGS[name]}"
+        what = f"{count_text(finding['count'], counted(checks))} {FINDINGS[name]}"
         done = ", skipped" if finding["is_bad"] else ""
         yield f"{what}{done} ({_places(finding, checks['files'], place)})"
     if checks["filtered"]:
         yield f"{count_text(checks['filtered'], 'request')} to other devices left out"
+
+
+def counted(checks: Mapping[str, Any]) -> str:
+    """Return what a trace consists of: lines, rows, events or, in a binary file, records."""
+    place: str = checks["place"]
+    return "record" if place == "byte" else place
 
 
 def _places(finding: Mapping[str, Any], files: Sequence[str], place: str) -> str:
@@ -101,7 +107,7 @@ def caution_lines(trace: Characterization) -> Iterator[str]:
         yield f"{text[0].upper()}{text[1:]}."
     skipped = trace.checks["skipped"]
     if skipped:
-        yield f"{count_text(skipped, 'bad ' + trace.checks['place'])} skipped."
+        yield f"{count_text(skipped, 'bad ' + counted(trace.checks))} skipped."
     responses = trace.checks["responses"]
     if trace.found["depth_is_beyond"]:
         yield (

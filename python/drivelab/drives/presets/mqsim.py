@@ -388,7 +388,7 @@ class _Conversion:
         if self.values.get("mapping.scheme", ("", ""))[0] == "demand_cached_page":
             for setting in (*dram, *burst):
                 self._integer(setting)
-                reason = "memory moves whole pages here, sectors in MQSim: the cache takes no time"
+                reason = "with a cached map the cache takes no time here"
                 self.unused[setting] = reason
             return
         latency = self._integer(dram[0]) + self._integer(dram[1])
