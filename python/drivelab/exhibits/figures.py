@@ -50,7 +50,7 @@ class Line:
     label
         Its name in the legend.
     x, y
-        Values, of equal number. A y of NaN is a gap.
+        Values, of equal number. A y of NaN is a gap. A point alone between two gaps is a dot.
     role
         ``data`` with markers; ``guide`` thin and dashed (the mean, the 90 % and 110 % lines);
         ``fit`` thin (the least-squares line); ``trace`` without markers, for many values;

@@ -1,8 +1,9 @@
 """Line figures: convergence, the measurement window, a 2-D plot, a time series.
 
 Data lines differ by colour, marker and dash. The mean and the 90 % and 110 % lines are thin and
-dashed, with their names at their ends; the least-squares line is dotted. A small figure has its
-title inside and stands in a row with others.
+dashed, with their names at their ends; the least-squares line is dotted. A gap interrupts a line;
+a point alone between two gaps is a dot. A small figure has its title inside and stands in a row
+with others.
 """
 
 from __future__ import annotations
@@ -73,6 +74,11 @@ MOST_DOTS: Final = 400
 _GOLDEN: Final = 0.618034
 # Size of markers that no line joins.
 _DOT_POINTS: Final = 4.0
+# Size of points alone between two gaps; larger ones would hide the line if there are many. Those of
+# each later line are larger by a step, so that they stick out behind those of an earlier one.
+_ALONE_POINTS: Final = 2.8
+_STEP_POINTS: Final = 1.0
+_MOST_STEPS: Final = 4
 # Dots of a cloud: size in points by the most dots of a panel.
 _CLOUD_SIZES: Final = ((60, 4.6), (150, 3.6))
 _CLOUD_SIZE: Final = 2.6
@@ -232,9 +238,9 @@ def _draw(
                 _draw_cloud(axes, figure, x, y)
             case _:
                 style = styles[id(line)]
-                behind = series.index(line) if small and line in series else 0
+                number = series.index(line) if line in series else 0
                 if isinstance(style, LineStyle):
-                    _draw_series(axes, figure, line, style, behind=behind)
+                    _draw_series(axes, figure, line, style, number=number, small=small)
     _name_guides(axes, ends, height)
     for line in series:
         _name_points(axes, figure, line)
@@ -269,12 +275,14 @@ def _draw_series(
     line: Line,
     style: LineStyle,
     *,
-    behind: int,
+    number: int,
+    small: bool,
 ) -> None:
     """Draw one line; where lines coincide, the first is in front and other markers stick out.
 
     Without markers, a dashed line is in front of a solid one, which shows through the gaps.
     """
+    behind = number if small else 0
     places = _points(figure, line)
     x = placed(figure.x, [line.x[place] for place in places])
     y = [line.y[place] for place in places]
@@ -292,21 +300,59 @@ def _draw_series(
             elinewidth=1,
             capsize=2.5,
         )
-    if len(x) == 1 and not style.marker:
-        # A line with a single point would be invisible.
-        options["marker"] = "o"
     options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
     options["markersize"] = _DOT_POINTS if line.role == "dots" else 4.5 + 0.9 * behind
     in_front = line.role in ("trace", "fit") and bool(style.dash)
-    for start, end in _stretches(line, places):
+    stretches = _stretches(line, places)
+    label: str | None = line.label
+    if not style.marker:
+        # A line needs two points.
+        alone = [start for start, end in stretches if end - start == 1]
+        stretches = [(start, end) for start, end in stretches if end - start > 1]
+        _draw_alone(
+            axes,
+            [x[at] for at in alone],
+            [y[at] for at in alone],
+            color=style.color,
+            number=number,
+            label=None if stretches else label,
+        )
+    for start, end in stretches:
         axes.plot(
             x[start:end],
             y[start:end],
             zorder=(4 if line.role == "mean" else 3) + in_front / 2 - behind / 100,
-            label=None if start else line.label,
+            label=label,
             clip_on=line.role not in ("data", "dots") and not style.marker,
             **options,
         )
+        label = None
+
+
+def _draw_alone(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    color: str,
+    number: int,
+    label: str | None,
+) -> None:
+    """Draw the points of a line without markers that have no neighbour to be joined with."""
+    if not x:
+        return
+    axes.plot(
+        x,
+        y,
+        color=color,
+        linestyle="none",
+        marker="o",
+        markersize=_ALONE_POINTS + _STEP_POINTS * min(number, _MOST_STEPS),
+        markeredgewidth=0,
+        zorder=4 - number / 100,
+        label=label,
+        clip_on=False,
+    )
 
 
 def _name_points(axes: Axes, figure: LineFigure, line: Line) -> None:

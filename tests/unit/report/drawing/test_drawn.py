@@ -8,13 +8,24 @@ import io
 import itertools
 import re
 from dataclasses import replace
+from math import isnan, nan
 from xml.etree import ElementTree
 
 import made_pts_report as made
 import pytest
 from matplotlib.colors import to_rgb
 
-from drivelab.exhibits import Axis, BarFigure, Exhibit, LaneBar, LaneFigure, Line, LineFigure, Table
+from drivelab.exhibits import (
+    Axis,
+    BarFigure,
+    Exhibit,
+    LaneBar,
+    LaneFigure,
+    Line,
+    LineFigure,
+    Multiples,
+    Table,
+)
 from drivelab.exhibits.number_text import number_text, size_text, value_text
 from drivelab.report.drawing.bars import bars_document
 from drivelab.report.drawing.drawn import drawn
@@ -160,6 +171,57 @@ def test_a_trace_of_one_point_is_seen() -> None:
     color = themed(series_style(0).color)
     assert f"fill: {color}" in marked
     assert f"fill: {color}" not in plain
+
+
+def dots(svg: str, line: int) -> list[tuple[float, float, float]]:
+    """Return x, y and radius of the markers of a trace, by its place in the figure."""
+    color = re.escape(themed(series_style(line, trace=True).color))
+    found = re.search(rf'd="M 0 ([\d.]+) [^"]*"/></defs><g style="fill: {color}"(.*?)</g>', svg)
+    if not found:
+        return []
+    places = re.findall(r' x="([\d.]+)" y="([\d.]+)"', found[2])
+    return [(float(x), float(y), float(found[1])) for x, y in places]
+
+
+@pytest.mark.parametrize(
+    ("y", "alone"),
+    [
+        ((557.0, nan, nan, 90.0, 100.0), [557.0]),
+        ((90.0, 100.0, nan, 557.0, nan, 90.0, 80.0), [557.0]),
+        ((90.0, 100.0, nan, 557.0), [557.0]),
+        ((nan, 557.0, nan), [557.0]),
+        ((1.0, nan, 2.0, nan, 3.0, 4.0, nan, 5.0), [1.0, 2.0, 5.0]),
+        ((1.0, 2.0, nan, 3.0, 4.0), []),
+    ],
+)
+@pytest.mark.parametrize("small", [False, True])
+def test_a_point_alone_between_gaps_is_a_dot(
+    y: tuple[float, ...], alone: list[float], *, small: bool
+) -> None:
+    # Each is drawn twice, so that every dot shows: the later trace's are larger and behind.
+    x = tuple(map(float, range(len(y))))
+    lines = tuple(Line(name, x, y, "trace") for name in ("mean", "99 %"))
+    figure = LineFigure("f", "F", Axis("time (ms)"), Axis("time (us)", "log10"), lines)
+    svg = drawn(Multiples("m", "", (figure,)) if small else figure).panels[0].svg
+    # Tooltips have a place for every point, in order.
+    pointed = re.search(r'-points"><path d="([^"]+)"', svg)
+    assert pointed
+    places = re.findall(r"M([\d.]+) ([\d.]+)h0", pointed[1])
+    values = [value for value in y if not isnan(value)]
+    expected = [
+        (float(across), float(up))
+        for (across, up), value in zip(places[: len(values)], values, strict=True)
+        if value in alone
+    ]
+    first, second = dots(svg, 0), dots(svg, 1)
+    for found in (first, second):
+        assert [(across, up) for across, up, _ in found] == [
+            pytest.approx(place, abs=0.11) for place in expected
+        ]
+    assert all(one[2] < other[2] for one, other in zip(first, second, strict=True))
+    if alone:
+        colors = [themed(series_style(line, trace=True).color) for line in range(2)]
+        assert svg.rfind(colors[1]) < svg.rfind(colors[0])
 
 
 def test_every_point_can_be_pointed_at_unless_there_are_too_many() -> None:
