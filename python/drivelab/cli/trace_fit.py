@@ -106,6 +106,7 @@ def _values(
     args: argparse.Namespace, requests: Requests, fitted: Fitted, checks: list[Check]
 ) -> dict[str, Any]:
     """Return what ``--json`` prints (docs/json-trace.md)."""
+    caution = fitted.caution()
     return {
         "files": [str(path) for path in args.files],
         "format": requests.format,
@@ -119,7 +120,7 @@ def _values(
         "gaps": len(fitted.gaps),
         "regions": len(fitted.regions),
         "numbers": fitted.numbers,
-        "cautions": list(requests.cautions),
+        "cautions": [*requests.cautions, *([caution] if caution else [])],
         "checks": [vars(each) for each in checks],
     }
 

@@ -1,1 +1,1 @@
-"""A scenario that asks a drive for what a recorded trace asked for, without its requests."""
+"""A scenario that asks a drive for what a recorded trace asked for."""

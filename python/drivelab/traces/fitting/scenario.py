@@ -21,8 +21,9 @@ _ABOUT: Final = """\
 # A scenario that was fitted to a recorded trace: docs/scenarios.md says what the keys mean.
 #
 # It contains kinds of requests, classes of gaps and of trains, regions, and how many of each a
-# window has; no request of the trace, no time and no address. After the last window it starts
-# again with the first, so it can run for any time.
+# window has. Sizes, distances and times between requests are values of the trace, addresses are
+# rounded to whole MiB. Most requests of a short trace can be rebuilt from them. After the last
+# window it starts again with the first, so it can run for any time.
 """
 
 

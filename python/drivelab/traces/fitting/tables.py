@@ -1,6 +1,7 @@
 """What a fitted scenario contains: kinds, gaps, regions, and windows that count them.
 
-It contains no request of the trace: tables are quantiles of many requests, and counts.
+Tables are counts and quantiles: values of the trace, so few requests can be rebuilt from them.
+Addresses are kept to the MiB.
 """
 
 from __future__ import annotations
@@ -125,6 +126,16 @@ class Fitted:
             return sum(size(one) for one in each)
 
         return size((self.kinds, self.gaps, self.regions, self.trains, self.windows))
+
+    def caution(self) -> str | None:
+        """Return a caution if it gives much of the trace away; ``None`` if it does not."""
+        if self.requests >= self.numbers:
+            return None
+        return (
+            f"the scenario has more numbers ({self.numbers:,}) than the trace has requests "
+            f"({self.requests:,}): much of the trace can be rebuilt from it. Do not share it if "
+            "the trace is secret"
+        )
 
 
 def fit(requests: Requests, window_ns: int) -> Fitted:

@@ -1,4 +1,4 @@
-"""A fitted scenario asks for what its trace asks for, and contains none of its requests."""
+"""A fitted scenario asks for what its trace asks for, and says what of the trace is in it."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_it_runs_longer_than_its_trace(trace: Requests) -> None:
     assert abs(result["counted_requests"] / expected - 1) < 0.1
 
 
-def test_it_holds_no_request_of_the_trace(trace: Requests) -> None:
+def test_that_of_a_long_trace_holds_no_address_and_no_time_of_day(trace: Requests) -> None:
     text = scenario_text(fit(trace, WINDOW_NS))
     numbers = {int(each.replace("_", "")) for each in re.findall(r"\b\d[\d_]*\b", text)}
     # Small numbers are ranks, counts and sizes; regions are whole MiB.
@@ -157,6 +157,19 @@ def test_it_holds_no_request_of_the_trace(trace: Requests) -> None:
     times = {each for each in trace.arrival_ns.tolist() if 0 < each < trace.arrival_ns[-1]}
     assert not numbers & offsets
     assert not numbers & times
+
+
+def test_that_of_a_short_trace_says_that_it_gives_it_away(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spc_file(tmp_path, ["0,0,4096,r,0.0", "0,4096,4096,r,0.123", "0,9999,8192,w,1.5"], "a.spc")
+    spc_file(tmp_path, [f"0,{8 * at},4096,r,{at / 100}" for at in range(2000)], "long.spc")
+    for name, is_short in (("a.spc", True), ("long.spc", False)):
+        assert cli.main(["trace", "fit", name, "-o", "a.toml", "--force"]) == 0
+        cautions = [line for line in capsys.readouterr().out.splitlines() if "  caution  " in line]
+        assert [("than the trace has requests" in line) for line in cautions] == [True] * is_short
+        assert "of a short trace can be rebuilt" in Path("a.toml").read_text()
 
 
 def test_every_value_says_its_source(trace: Requests) -> None:
