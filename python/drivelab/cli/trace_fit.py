@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, answer_to, output_errors
 from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_output import refuse_dash
 from drivelab.cli.trace_reading import ReadingProgress, add_source, add_window, recorded_files
 from drivelab.errors import UsageError
 from drivelab.outputs import check_outputs, write_output
@@ -61,9 +62,12 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.traces.fitting.requests import read_requests
     from drivelab.traces.fitting.scenario import scenario_text
     from drivelab.traces.fitting.tables import fit
+    from drivelab.workloads.recorded import refuse_pipes
 
     window_ns = round(args.window * 1e9)
     _check_asked(args, window_ns)
+    if args.check:
+        refuse_pipes(args.files, "this command with --check")
     for drive in args.check:
         open_simulated(drive).close()
     output = answer_to(args, _KIND, args.output)
@@ -82,6 +86,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def _check_asked(args: argparse.Namespace, window_ns: int) -> None:
+    refuse_dash(args.output, "mine.toml")
     if window_ns < _LEAST_WINDOW_NS:
         raise UsageError("--window is shorter than 1us; give a longer one, for example 60s")
     if not args.name.strip() or not args.name.isprintable():

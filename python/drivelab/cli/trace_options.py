@@ -79,6 +79,7 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
         If a file cannot be read to its end.
     """
     from drivelab.workloads.characteristics import FIELDS
+    from drivelab.workloads.recorded import refuse_pipes
     from drivelab.workloads.trace import Trace
 
     if args.trace is None:
@@ -92,6 +93,7 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             raise UsageError(
                 f"a trace already sets what is sent: leave out {_option(name)} or the trace"
             )
+    refuse_pipes(args.trace, "this command")
     files = recorded_files(args, args.trace)
     if args.speed == (None,) and args.depth is None:
         _refuse_unknown_depth(files)

@@ -47,15 +47,24 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
 
 
+def refuse_dash(path: Path, example: str) -> None:
+    """Raise `UsageError` for ``-``, which elsewhere means standard output."""
+    if path == Path("-"):
+        raise UsageError(
+            f"-o - would be standard output, and a file is written here: name one, as -o {example}"
+        )
+
+
 def _checked_output(args: argparse.Namespace, format_name: str) -> Output:
     """Return the output; refuse it before the trace is read if it cannot be written.
 
     Raises
     ------
     UsageError
-        If it is also an input, exists, or has no folder.
+        If it is also an input, exists, has no folder, or is ``-``.
     """
     path: Path = args.output
+    refuse_dash(path, "web.spc.gz")
     if path.suffix in _COMPRESSIONS and format_name == "parquet":
         raise UsageError(f"{path}: parquet is compressed inside; let the name end in {PARQUET}")
     if path.suffix == PARQUET and format_name != "parquet":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -25,6 +26,9 @@ SORT_WINDOW: Final = 4096
 _STEP: Final = 1 << 20
 # Further devices are counted but not named.
 _MOST_NAMED: Final = 32
+# What other programs call standard input, and its name as a file.
+_DASH: Final = Path("-")
+_STANDARD_INPUT: Final = Path("/dev/stdin")
 
 
 class SurveyProgress(Protocol):
@@ -278,14 +282,34 @@ def _pairs(value: object) -> tuple[tuple[Any, Any], ...]:
 
 
 def refuse_named(files: Sequence[Path]) -> None:
-    """Raise `UsageError` if a file of a trace is named twice, or is a folder."""
+    """Raise `UsageError` if a file of a trace is named twice, is a folder, or is ``-``."""
     seen: set[Path] = set()
     for path in files:
+        if path == _DASH and not path.exists():
+            raise UsageError(
+                f"there is no file -; to read a trace from standard input, name {_STANDARD_INPUT}"
+            )
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name the files of the trace in it")
         if path.resolve() in seen:
             raise UsageError(f"{path} is named twice; name each file once")
         seen.add(path.resolve())
+
+
+def refuse_pipes(files: Sequence[Path], reader: str) -> None:
+    """Raise `UsageError` if a file of a trace is a pipe; `reader` reads the trace twice."""
+    for path in files:
+        named = _STANDARD_INPUT if path == _DASH and not path.exists() else path
+        try:
+            mode = named.stat().st_mode
+        except OSError:
+            # Opening it explains what is wrong with it.
+            continue
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            raise UsageError(
+                f"{path} is a pipe, which can be read only once, and {reader} reads a trace "
+                "twice: save it to a file"
+            )
 
 
 def recognised_format(path: Path) -> str | None:
@@ -316,10 +340,11 @@ def survey_files(
     Raises
     ------
     UsageError
-        When they are not a trace, or cannot be replayed with these options.
+        When they are not a trace, are pipes, or cannot be replayed with these options.
     RunError
         When a file cannot be read to its end.
     """
+    refuse_pipes([Path(each) for each in files.paths], "a replay")
     with files.opened_by_core():
         survey = _core.TraceSurvey.of_files(list(files.paths), files.options(), fit, needs_depth)
     found = surveyed(survey, progress)

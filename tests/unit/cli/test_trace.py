@@ -263,6 +263,37 @@ def test_a_pipe_is_cut(capsys, tmp_path: Path) -> None:
     assert text == "wrote part.spc (spc): 600 requests in 102 s\n"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "./none.bin", "--size", "64MiB", "--trace", "pipe"],
+        ["measure", "sim:bench-64gib", "--speed", "max", "--trace", "pipe"],
+        ["simulate", "sim:bench-64gib", "--trace", "small.spc", "pipe"],
+        ["choose", "--drives", "sim:x25m,sim:bench-64gib", "--trace", "pipe"],
+        ["trace", "fit", "pipe", "-o", "out.toml", "--check", "sim:bench-64gib"],
+    ],
+)
+def test_a_pipe_cannot_be_read_twice(capsys, tmp_path: Path, words: list[str]) -> None:
+    spc_file(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    # It has no writer: opening it would wait forever.
+    assert cli.main(words) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("drivelab: pipe is a pipe, which can be read only once, and this command")
+    assert err.endswith("reads a trace twice: save it to a file\n")
+    assert {each.name for each in tmp_path.iterdir()} == {"pipe", "small.spc"}
+
+
+def test_a_dash_is_neither_standard_input_nor_standard_output(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    assert "from standard input, name /dev/stdin" in refused(capsys, "info", "-")
+    for words in (["convert", "--to", "mqsim"], ["cut", "--reads"], ["fit"]):
+        err = refused(capsys, *words, "small.spc", "-o", "-")
+        assert "-o - would be standard output, and a file is written here" in err
+    (tmp_path / "small.spc").rename(tmp_path / "-")
+    assert said(capsys, "info", "-").startswith("-: 600 requests")
+
+
 def test_one_request_takes_no_time(capsys, tmp_path: Path) -> None:
     spc_file(tmp_path)
     text = said(capsys, "cut", "small.spc", "--requests", "1", "-o", "one.spc")
