@@ -192,18 +192,38 @@ def _workload_of(args: argparse.Namespace) -> Workload:
             raise UsageError(
                 f"a scenario already sets what is sent: leave out {option} or {args.workload}"
             )
-    return read_scenario(args.workload)
+    try:
+        return read_scenario(args.workload)
+    except UsageError as error:
+        _refuse_neither(args.workload, error)
+        raise
+
+
+def _refuse_neither(workload: str, error: UsageError) -> None:
+    """Say that a file is neither a scenario nor a trace, if nothing in it looks like one."""
+    from drivelab.drives.simulated.scenarios import SUFFIX, names_streams, scenario_file
+    from drivelab.workloads.recorded import why_no_trace
+
+    path = scenario_file(workload)
+    if path is None or path.suffix == SUFFIX or not path.is_file() or names_streams(path):
+        return
+    why = why_no_trace(path)
+    if why is not None:
+        raise UsageError(
+            f"{path} is neither a scenario (it has no [[stream]]) nor a trace ({why})"
+        ) from error
 
 
 def _is_trace(args: argparse.Namespace) -> bool:
     """Return whether the workload is a file of a trace; scenarios are text, and mostly .toml."""
     from drivelab.drives.simulated.scenarios import SUFFIX, scenario_file
     from drivelab.named_file import begins_as_text
-    from drivelab.workloads.recorded import recognised_format
+    from drivelab.workloads.recorded import recognised_format, refuse_pipes
 
     path = scenario_file(args.workload)
     if path is None or path.suffix == SUFFIX:
         return False
+    refuse_pipes([path], "this command")
     is_known = args.format is not None or recognised_format(path) is not None
     return is_known or not begins_as_text(path)
 

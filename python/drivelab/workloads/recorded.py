@@ -321,6 +321,15 @@ def recognised_format(path: Path) -> str | None:
         return None
 
 
+def why_no_trace(path: Path) -> str | None:
+    """Return why a file cannot be read as a trace; ``None`` if it is recognised as one."""
+    try:
+        _core.TraceReader([str(path)])
+    except (DrivelabError, OSError) as error:
+        return str(error)
+    return None
+
+
 def survey_files(
     files: RecordedFiles, fit: str, *, needs_depth: bool, progress: SurveyProgress | None = None
 ) -> SurveyedTrace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,28 @@ def test_a_file_that_is_no_trace_is_a_scenario(capsys) -> None:
     assert answer(capsys, "mine", *DRIVES, "--repetitions", "2")["workload"] == "mine"
     Path("mine").write_text("[[stream]\n")
     assert "mine: line 1: not valid TOML" in refused(capsys, "mine", *DRIVES)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty: a trace has at least one request)"),
+        (bytes(5000), "looks like none of the trace formats"),
+        (b"no trace at all\n", "looks like none of the trace formats"),
+        (b"requests = 300\n", "looks like none of the trace formats"),
+    ],
+)
+def test_a_file_that_is_nothing_says_why_it_is_no_trace(capsys, content: bytes, said: str) -> None:
+    Path("mine").write_bytes(content)
+    err = refused(capsys, "mine", *DRIVES)
+    start = "drivelab: mine is neither a scenario (it has no [[stream]]) nor a trace (mine "
+    assert err.startswith(start)
+    assert said in err
+
+
+def test_a_pipe_is_refused_without_its_option_too(capsys) -> None:
+    os.mkfifo("pipe")
+    assert "pipe is a pipe, which can be read only once" in refused(capsys, "pipe", *DRIVES)
 
 
 def test_each_drive_answers_as_measuring_it_alone_does(capsys) -> None:

@@ -29,6 +29,12 @@ def scenario_file(reference: str) -> Path | None:
     return None if reference in scenario_names() else Path(reference)
 
 
+def names_streams(path: Path) -> bool:
+    """Return whether a file has the word that no scenario does without."""
+    with path.open("rb") as file:
+        return b"[[stream" in file.read(_MAX_SCENARIO_BYTES)
+
+
 def read_scenario(reference: str, *, if_trace: str = "name a scenario") -> Scenario:
     """Read a scenario: one of the package's by its name, or a file by its path.
 
