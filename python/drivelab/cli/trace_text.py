@@ -23,10 +23,12 @@ def fio_notes(trace: Trace, measurement: Measurement) -> list[str]:
     segments = round(measurement.extra["segments"])
     notes = []
     if trace.speed is not None:
-        notes.append(
-            f"{depth} jobs of fio sent one request at a time each, at its millisecond; the "
-            "reported lateness may be up to 1 ms too small"
+        precision = (
+            ", at its millisecond; the reported lateness may be up to 1 ms too small"
+            if trace.has_times
+            else ""
         )
+        notes.append(f"{depth} jobs of fio sent one request at a time each{precision}")
     elif trace.depth is None and trace.facts is not None:
         notes.append(
             f"fio keeps one depth: {depth} outstanding, the mean of the recorded ones, which reach "

@@ -239,6 +239,11 @@ class Trace:
         return self.requests[-1][0] if self.facts is None else self.facts.span_ns
 
     @property
+    def has_times(self) -> bool:
+        """Whether requests have several times; otherwise all are sent at once, and none is late."""
+        return self.span_ns > 0
+
+    @property
     def lasting_ns(self) -> int | None:
         """Least duration at its speed; None if requests are sent as fast as possible."""
         return None if self.speed is None else round(self.span_ns / self.speed)

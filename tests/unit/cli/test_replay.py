@@ -170,6 +170,11 @@ def test_a_trace_without_a_clock_is_sent_at_once(here: Path, capsys, command: st
     said = " ".join(shown(capsys, *words).split())
     assert "the same time: the trace has no clock, so they are sent at once" in said
     assert "cannot be sent" not in said
+    # Nothing has a time, so nothing is late.
+    late = " ".join(shown(capsys, *words, "--depth", "1").split())
+    assert not late.startswith("caution")
+    assert "sent late" not in late
+    assert '"lateness"' not in json.dumps(printed(capsys, *words, "--depth", "1"))
     said = " ".join(shown(capsys, *words, "--speed", "max", "--depth", "4").split())
     assert "the same time: the trace has no clock" in said
     assert "at once" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,10 +73,14 @@ def test_a_doubt_about_the_trace_is_said_before_it_is_sent(
 def test_a_late_replay_says_so_first(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trace = spc_file(tmp_path, [f"0,0,{4 << 20},r,0.0" for _ in range(60)])
-    out, err = said(capsys, 0, "measure", file, "--size", "8MiB", "--trace", trace, "--depth", "1")
+    trace = spc_file(tmp_path, [f"0,0,{4 << 20},r,{at / 1e6:.6f}" for at in range(60)])
+    words = ["measure", file, "--size", "8MiB", "--depth", "1", "--trace"]
+    out, _ = said(capsys, 0, *words, trace)
     assert out.startswith("caution ")
     assert "did not keep up with the recorded times" in " ".join(out.split())
+    trace = spc_file(tmp_path, [f"0,0,{4 << 20},r,0.0" for _ in range(60)])
+    out, err = said(capsys, 0, *words, trace)
+    assert not re.search(r"^caution|sent late|lateness", out, re.MULTILINE)
     no_clock = "all requests have the same time: the trace has no clock, so they are sent at once"
     assert f"drivelab: caution: {no_clock}" in err
     assert no_clock in " ".join(out.split())

@@ -250,9 +250,8 @@ class SimulatedDrive(ClosedOnExit):
                 result = next(measuring, None)
                 if result is None:
                     raise RunError(f"{self.name} gave no result for measurement {index}")
-                yield _measurement(
-                    index, workload, result, stream_results(result) if has_streams else ()
-                )
+                found = stream_results(result, may_be_late=_may_be_late(workload))
+                yield _measurement(index, workload, result, found if has_streams else ())
         finally:
             # Threads measure ahead; results that are not taken are dropped.
             measuring.close()
@@ -342,6 +341,9 @@ class SimulatedDrive(ClosedOnExit):
         log = reported.get("log", {"requests": None, "dropped": None, "parquet": None})
         asked = [each.described() for each in streams]
         described = drive._described(reported, asked)
+        if not _may_be_late(workload):
+            for each in described["streams"]:
+                each.pop("lateness", None)
         values = {
             "drive": self.name,
             "kind": self.kind,
@@ -547,6 +549,10 @@ def _only_finds_what_was_there(workload: Workload) -> bool:
     if isinstance(workload, Stimuli):
         return any(each.read_ratio > 0 for each in workload.stimuli)
     return isinstance(workload, WholePass) and workload.direction == "read"
+
+
+def _may_be_late(workload: Workload) -> bool:
+    return not isinstance(workload, Trace) or workload.has_times
 
 
 def _measurement(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.operation_result import OperationResult
@@ -100,10 +100,13 @@ def operations(
     return read, write
 
 
-def stream_results(reported: Mapping[str, Any]) -> tuple[StreamResult, ...]:
+def stream_results(
+    reported: Mapping[str, Any], *, may_be_late: bool = True
+) -> tuple[StreamResult, ...]:
     """Return the results of each stream, as the native core reports them."""
     duration_ns = max(1, reported["duration_ns"])
-    return tuple(StreamResult.of_core(each, duration_ns) for each in reported["streams"])
+    found = tuple(StreamResult.of_core(each, duration_ns) for each in reported["streams"])
+    return found if may_be_late else tuple(replace(each, lateness=None) for each in found)
 
 
 def stream_json(

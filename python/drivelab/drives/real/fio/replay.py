@@ -277,7 +277,7 @@ def replay_with_fio(
     replay.run()
     done = {each: segments.operation(each) for each in ("read", "write")}
     read, write = (None if each is None else OperationResult(**each) for each in done.values())
-    late = segments.lateness()
+    late = segments.lateness() if trace.has_times else None
     duration_ns = _duration_ns(segments.clock_ns, requests.queue_depth, read, write, replay.flushed)
     stream = StreamResult(
         STREAM,

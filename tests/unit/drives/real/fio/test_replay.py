@@ -147,7 +147,7 @@ def test_times_are_those_of_the_recording_divided_by_the_speed() -> None:
 
 
 def test_a_drive_that_is_too_slow_was_late(drive: FioDrive) -> None:
-    trace = Trace(tuple((0, "read", 0, 4 * MIB) for _ in range(100)), depth=1)
+    trace = Trace(tuple((at, "read", 0, 4 * MIB) for at in range(100)), depth=1)
     (measured,) = drive.measure([(0, trace)], PLAN)
     lateness = measured.streams[0].lateness
     assert lateness is not None
