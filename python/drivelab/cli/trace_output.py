@@ -120,6 +120,7 @@ def _output_values(done: Rewritten, path: Path, format_name: str) -> dict[str, A
         "output_format": format_name,
         "requests_read": done.read,
         "requests_written": done.written["requests"],
+        "begin_ns": done.begin_ns,
         "span_ns": done.span_ns,
         "skipped": done.checks["skipped"],
         **{name: done.written[name] for name in _COUNTS},
@@ -149,8 +150,17 @@ def _output_text(values: dict[str, Any]) -> str:
         f"wrote {values['output']} ({values['output_format']}): {requests}"
         f"{in_span(values['span_ns'])}"
     ]
+    if values["begin_ns"]:
+        begin = _seconds(values["begin_ns"])
+        lines.append(f"  times count from the first request, at {begin} s of the trace")
     lines += [f"  {line}" for line in _lost(values)]
     return "\n".join(lines)
+
+
+def _seconds(time_ns: int) -> str:
+    """Return a time in seconds with all its digits, as it is needed to align other files."""
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    return f"{seconds}.{rest:09}".rstrip("0").rstrip(".")
 
 
 def _lost(values: dict[str, Any]) -> Iterator[str]:

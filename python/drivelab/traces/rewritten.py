@@ -85,6 +85,8 @@ class Rewritten:
         Number of requests read.
     kept
         Number of these that were to be written.
+    begin_ns
+        Time of the first kept request in the trace, ns; it arrives at 0 in what was written.
     span_ns
         Time from the first to the last kept request, ns.
     written
@@ -95,6 +97,7 @@ class Rewritten:
 
     read: int
     kept: int
+    begin_ns: int
     span_ns: int
     written: Mapping[str, Any]
     checks: Mapping[str, Any]
@@ -142,6 +145,7 @@ def rewrite(
     data: dict[str, bytes] | None = None
     writer = TraceWriter(path, format=format_name, compression=compression, leave_out=may_drop)
     read, kept, span_ns = 0, 0, 0
+    first_ns: int | None = None
     if cut is None:
         while added := writer.copy(reader, BATCH):
             read += added
@@ -150,7 +154,6 @@ def rewrite(
         checks = reader.checks()
         kept, span_ns = read, int(checks["span_ns"])
     else:
-        first_ns: int | None = None
         while (data := reader.next_batch(BATCH)) is not None:
             batch = {name: np.frombuffer(data[name], kind) for name, kind in _TYPES.items()}
             mask = cut.kept(batch, kept)
@@ -171,7 +174,8 @@ def rewrite(
         refuse_without_requests(reader, checks)
     if kept == 0:
         _refuse_nothing(source, checks, read)
-    return Rewritten(read, kept, span_ns, writer.finish(), checks)
+    begin_ns = int(checks["origin_ns"]) + (first_ns or 0)
+    return Rewritten(read, kept, begin_ns, span_ns, writer.finish(), checks)
 
 
 def _refuse_nothing(source: RecordedFiles, checks: dict[str, Any], read: int) -> None:

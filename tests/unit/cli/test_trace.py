@@ -294,6 +294,16 @@ def test_a_dash_is_neither_standard_input_nor_standard_output(capsys, tmp_path: 
     assert said(capsys, "info", "-").startswith("-: 600 requests")
 
 
+def test_the_time_of_the_first_request_is_said(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path, ["0,0,4096,r,7.25", "0,8,4096,w,8.5", "0,16,4096,r,9"], "late.spc")
+    to = "times count from the first request, at {} s of the trace"
+    assert to.format("7.25") in said(capsys, "convert", "late.spc", "--to", "spc", "-o", "a.spc")
+    assert to.format("8.5") in said(capsys, "cut", "late.spc", "--writes", "-o", "b.spc")
+    assert "times count" not in said(capsys, "convert", "a.spc", "--to", "mqsim", "-o", "c")
+    cut = ["cut", "a.spc", "--from", "1.5s", "-o", "d.spc", "--json"]
+    assert json.loads(said(capsys, *cut))["begin_ns"] == 1_750_000_000
+
+
 def test_one_request_takes_no_time(capsys, tmp_path: Path) -> None:
     spc_file(tmp_path)
     text = said(capsys, "cut", "small.spc", "--requests", "1", "-o", "one.spc")
