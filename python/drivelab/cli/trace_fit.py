@@ -132,7 +132,7 @@ def _values(
 
 def _text(values: dict[str, Any]) -> str:
     """Return what was written, and how well it fits."""
-    from drivelab.traces.words import count_text
+    from drivelab.exhibits.quantities import count_text
 
     windows = count_text(values["windows"], "window")
     lines = [

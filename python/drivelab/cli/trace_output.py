@@ -143,7 +143,8 @@ _LOSSES: Final = {
 
 def _output_text(values: dict[str, Any]) -> str:
     """Return what was written, and what was lost."""
-    from drivelab.traces.words import count_text, in_span
+    from drivelab.exhibits.quantities import count_text
+    from drivelab.traces.words import in_span
 
     requests = count_text(values["requests_written"], "request")
     lines = [
@@ -164,7 +165,7 @@ def _seconds(time_ns: int) -> str:
 
 
 def _lost(values: dict[str, Any]) -> Iterator[str]:
-    from drivelab.traces.words import count_text
+    from drivelab.exhibits.quantities import count_text
 
     for name, count in values["left_out"].items():
         if count:

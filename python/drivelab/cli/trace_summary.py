@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits.quantities import share_text
+from drivelab.exhibits.quantities import count_text, share_text
 from drivelab.plain_text import escaped
 from drivelab.report.terminal import table_lines
 from drivelab.traces import tables
 from drivelab.traces.words import (
     accuracy,
     caution_lines,
-    count_text,
     devices_text,
     finding_lines,
     number_text,

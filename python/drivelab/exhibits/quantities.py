@@ -101,6 +101,26 @@ def share_text(share: float) -> str:
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 
+def share_and_rest(share: float) -> tuple[str, str]:
+    """Write a ratio and what is left of 1 as percentages that add up: with a decimal if need be."""
+    texts = share_text(share), share_text(1 - share)
+    if any(text.startswith("<") for text in texts):
+        return texts
+    percent = round(100 * share, 6)
+    # At a half, the last bits of two ratios decide whether both are rounded up.
+    is_half = percent % 1 == 0.5
+    if not is_half and sum(float(text.removesuffix(" %")) for text in texts) == 100:
+        return texts
+    first = round(percent, 1)
+    return f"{first:.1f} %", f"{100 - first:.1f} %"
+
+
+def count_text(count: float, noun: str) -> str:
+    """Write a number of things: ``1 request``, ``2,000 requests``, ``2 flushes``."""
+    ending = "es" if noun.endswith("sh") else "s"
+    return f"{count:,.0f} {noun}{'' if count == 1 else ending}"
+
+
 #: A model's mean relative error above this is not written exactly: its answers mean nothing.
 MOST_ERROR: Final = 10.0
 

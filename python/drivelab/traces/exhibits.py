@@ -19,13 +19,12 @@ from drivelab.exhibits import (
     Text,
     WhatIf,
 )
-from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.exhibits.quantities import count_text, latency_text, share_text
 from drivelab.traces import figures, tables
 from drivelab.traces.characterization import DIRECTIONS
 from drivelab.traces.words import (
     accuracy,
     caution_lines,
-    count_text,
     counted,
     devices_text,
     finding_lines,

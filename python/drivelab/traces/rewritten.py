@@ -10,8 +10,9 @@ import numpy as np
 
 from drivelab._core import TRACE_OPERATIONS, TraceWriter
 from drivelab.errors import UsageError
+from drivelab.exhibits.quantities import count_text
 from drivelab.traces.source import BATCH, refuse_without_requests
-from drivelab.traces.words import count_text, in_span
+from drivelab.traces.words import in_span
 
 if TYPE_CHECKING:
     from pathlib import Path

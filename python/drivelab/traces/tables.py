@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.exhibits import Table
-from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.exhibits.quantities import latency_text, share_and_rest, share_text
 from drivelab.plain_text import escaped
 from drivelab.traces.characterization import CHARACTERISTICS, DIRECTIONS
 from drivelab.traces.words import number_text, size_text, time_text
@@ -46,7 +46,7 @@ def characteristics_table(trace: Characterization) -> Table:
     """Return the eight characteristics: seven for reads and writes separately, one for both."""
     values = trace.characteristics
     ratio = values["write_ratio"]
-    shares = (None, None) if ratio is None else (share_text(1 - ratio), share_text(ratio))
+    shares = (None, None) if ratio is None else share_and_rest(1 - ratio)
     rows: list[tuple[Cell, ...]] = [("share of requests", *shares)]
     for label, name, text in (
         ("mean size", "size_bytes", size_text),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.exhibits.quantities import latency_text, listed, share_text
+from drivelab.exhibits.quantities import (
+    count_text,
+    latency_text,
+    listed,
+    share_and_rest,
+    share_text,
+)
 from drivelab.traces.characterization import DIRECTIONS
 from drivelab.units import format_duration_ns, format_size
 
@@ -26,11 +32,6 @@ FINDINGS: Final[Mapping[str, str]] = {
     "no_line_end": "without a line end, the last one; the file may have been cut off",
 }
 _MANY_SMALL: Final = 0.001
-
-
-def count_text(count: float, noun: str) -> str:
-    """Return a number of things: ``1 request``, ``2,000 requests``."""
-    return f"{count:,.0f} {noun}{'' if count == 1 else 's'}"
 
 
 def number_text(value: float) -> str:
@@ -61,12 +62,15 @@ def summary(trace: Characterization) -> str:
         parts.append(f"{number_text(trace.requests_per_second or 0.0)} a second")
     found = trace.found
     moves = []
-    for name in DIRECTIONS:
+    counts = [found[f"{name}_requests"] for name in DIRECTIONS]
+    shares = [share_text(count / trace.requests) for count in counts]
+    if sum(counts) == trace.requests:
+        shares = list(share_and_rest(counts[0] / trace.requests))
+    for name, share in zip(DIRECTIONS, shares, strict=True):
         if found[f"{name}_requests"]:
-            share = found[f"{name}_requests"] / trace.requests
             size = size_text(found[f"{name}_size_bytes"])
             random = share_text(found[f"{name}_random"])
-            moves.append(f"{share_text(share)} {name}s of {size} on average, {random} random")
+            moves.append(f"{share} {name}s of {size} on average, {random} random")
     text = ", ".join(parts)
     if moves:
         touched = size_text(found["footprint"]["bytes"])

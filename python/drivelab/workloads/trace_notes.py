@@ -35,15 +35,28 @@ def trace_notes(trace: Trace) -> list[str]:
         notes.append(
             f"{facts.device_count:,} devices are placed one after the other: {named}{rest}"
         )
-    for count, what in (
-        (facts.rounded, "are not whole sectors, and are sent as the sectors that contain them"),
-        (facts.cut, "are larger than 64 MiB, and sent in pieces"),
-        (facts.left_out, "are no commands of a drive, and left out"),
+    for count, one, several in (
+        (
+            facts.rounded,
+            "is not whole sectors, and is sent as the sectors that contain it",
+            "are not whole sectors, and are sent as the sectors that contain them",
+        ),
+        (
+            facts.cut,
+            "is larger than 64 MiB, and sent in pieces",
+            "are larger than 64 MiB, and sent in pieces",
+        ),
+        (
+            facts.left_out,
+            "is no command of a drive, and left out",
+            "are no commands of a drive, and left out",
+        ),
     ):
         if count:
-            notes.append(f"{count:,} requests {what}")
+            notes.append(f"1 request {one}" if count == 1 else f"{count:,} requests {several}")
     if facts.skipped:
-        notes.append(f"{facts.skipped:,} bad lines were left out")
+        lines = "bad line was" if facts.skipped == 1 else "bad lines were"
+        notes.append(f"{facts.skipped:,} {lines} left out")
     if trace.fit == "wrap":
         notes.append(f"recorded addresses reach to {format_size(facts.end_bytes)}")
     if trace.fit == "scale":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,13 @@ def test_a_trace_without_a_clock_is_sent_at_once(here: Path, capsys, command: st
     said = " ".join(shown(capsys, *words, "--speed", "max", "--depth", "4").split())
     assert "the same time: the trace has no clock" in said
     assert "at once" not in said
+
+
+def test_one_is_not_several(here: Path, capsys) -> None:
+    (here / "one.spc").write_text("0,0,1000,r,0\n")
+    said = shown(capsys, "measure", SMALL, "--trace", "one.spc")
+    assert re.search(r"counted +1 request in ", said)
+    assert "1 request is not whole sectors, and is sent as the sectors that contain it" in said
 
 
 BROKEN = {

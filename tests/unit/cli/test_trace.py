@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -344,3 +345,14 @@ def test_the_log_of_a_simulated_run_is_a_trace(capsys) -> None:
         assert result[name]["response"]["mean_ns"] == pytest.approx(was["latency_ns_mean"])
     # A closed loop of four, but for those that were outstanding at its ends.
     assert result["characteristics"]["queue_depth"] == pytest.approx(4, rel=0.01)
+
+
+def test_two_are_more_than_one_and_shares_are_a_whole(capsys, tmp_path: Path) -> None:
+    log = ["fio version 3 iolog", "0 a add", "0 a open"]
+    log += [f"{at} a {'read' if at < 112 else 'write'} {4096 * at} 4096" for at in range(1, 201)]
+    Path("a.log").write_text("\n".join([*log, "300 a sync 0 0", "301 a datasync 0 0"]) + "\n")
+    assert "89 writes of 356 KiB, 2 flushes" in said(capsys, "info", "a.log")
+    text = said(capsys, "convert", "a.log", "--to", "spc", "-o", "a.spc", "--drop")
+    assert "left out: 2 flushes that spc cannot represent" in text
+    text = said(capsys, "info", "a.spc")
+    assert re.search(r"share of requests +55\.5 % +44\.5 %\n", text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
 from drivelab.drives.write_pattern import BURST
-from drivelab.exhibits.quantities import PROVENANCE, workload_text
+from drivelab.exhibits.quantities import PROVENANCE, count_text, workload_text
 from drivelab.units import format_duration_ns, format_iops, format_rate
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.trace import PLURALS
@@ -49,7 +49,8 @@ def measurement_rows(
     rows.append(
         (
             "counted",
-            f"{measurement.requests:,} requests in {format_duration_ns(measurement.duration_ns)}",
+            f"{count_text(measurement.requests, 'request')} in "
+            f"{format_duration_ns(measurement.duration_ns)}",
         )
     )
     # Ratios are readable at a glance; the drive's counters are for programs.
@@ -101,7 +102,7 @@ def _confidence_rows(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def _direction_text(result: OperationResult) -> str:
-    return f"{result.requests:,} requests, latency {_latency_text(result)}"
+    return f"{count_text(result.requests, 'request')}, latency {_latency_text(result)}"
 
 
 def _stream_text(stream: StreamResult) -> str:
