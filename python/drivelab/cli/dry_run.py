@@ -158,7 +158,7 @@ def _answer(
     cost: Forecast,
 ) -> dict[str, Any]:
     """Return what ``--json`` prints (docs/json-model.md)."""
-    from drivelab.workloads.adaptive import START
+    from drivelab.models.adaptive_rounds import first_round
 
     goal = asked_goal(args, design)
     return {
@@ -172,7 +172,7 @@ def _answer(
         "may_settle": _may_settle(args),
         "design_distinct_workloads": design.distinct,
         "goal": None if goal is None else goal.to_json(),
-        "first_round_workloads": None if goal is None else min(START, goal.most),
+        "first_round_workloads": None if goal is None else first_round(goal),
         "population": selection.population,
         "workloads": len(selection.workloads),
         "budget_workloads": cost.budget_workloads,

@@ -264,9 +264,7 @@ class AdaptiveRounds:
         return part * count * self._spent_seconds / max(1, len(measured.measurements)) <= budget
 
     def _start(self) -> list[Asked]:
-        # A budget may hold little: what a measurement costs is known after a few.
-        usual = START if self._goal.budget_seconds is None else FEWEST_MEASUREMENTS
-        count = min(usual, self._goal.most)
+        count = first_round(self._goal)
         drawn = calibration_count(count)
         return [
             Asked("training", tuple(range(count - drawn))),
@@ -369,12 +367,19 @@ def _growth(plan: MeasurementPlan, *, is_real: bool) -> int:
     return 1 if is_real and plan.writes != BURST else _GROWTH
 
 
+def first_round(goal: Goal) -> int:
+    """Return how many workloads are measured before any is chosen."""
+    # A budget may hold little: what a measurement costs is known after a few.
+    usual = START if goal.budget_seconds is None else FEWEST_MEASUREMENTS
+    return min(usual, goal.most)
+
+
 def most_rounds(goal: Goal, plan: MeasurementPlan, *, is_real: bool, has_check: bool) -> int:
     """Return in how many rounds a run asks for its workloads, where a budget does not end it."""
     has_budget = goal.budget_seconds is not None
     # With a budget the first round is short, and the workloads for curves come by themselves.
     rounds = 1 + 2 * goal.has_probes + has_check + has_budget
-    count = min(FEWEST_MEASUREMENTS if has_budget else START, goal.most)
+    count = first_round(goal)
     while count < goal.most:
         least = START - count if count < START else _LEAST_ROUND
         size = min(max(least, count // _growth(plan, is_real=is_real)), goal.most - count)

@@ -214,6 +214,7 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--seconds", "1s", "--warmup", "0.25s"]
     without = answer_of([*words, "--measurements", "1200", "--check", "20"], capsys)
     assert without["budget_workloads"] is None
+    assert without["first_round_workloads"] == 60
     words += ["--budget", "20m", "--check", "20"]
     answer = answer_of(words, capsys)
     # The check part is measured besides, and so are three fills of a minute each at most.
@@ -225,6 +226,9 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
         share * without["written_bytes_per_100_mb_per_s"]
     )
     lines = shown(words, capsys)
+    # A budget may hold little: the run begins with few.
+    assert answer["first_round_workloads"] == 10
+    assert lines["begins with"].startswith("10 spread over the ranges")
     assert lines["budget"] == (
         "ends the run after about 980 of these workloads; not counting check and fills"
     )
