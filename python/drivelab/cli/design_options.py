@@ -48,7 +48,7 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="stop when the expected mean relative error of the models is this small, such as 5%%",
     )
-    add_budget(group)
+    add_budget(group, "; with --writes both each run has half of it")
     parser.add_argument(
         "--check",
         type=whole_number(0, _MOST_CHECKED),
@@ -76,15 +76,15 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_budget(parser: argparse._ActionsContainer) -> None:
-    """Add ``--budget``."""
+def add_budget(parser: argparse._ActionsContainer, more: str = "") -> None:
+    """Add ``--budget``; `more` ends its help."""
     parser.add_argument(
         "--budget",
         dest="budget_seconds",
         type=duration,
         metavar="TIME",
         help="stop when the drive has worked this long, such as 1h; for simulated drives this "
-        "is simulated time",
+        "is simulated time; the check, and fills from 18 minutes on, come on top" + more,
     )
 
 

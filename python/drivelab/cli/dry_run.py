@@ -306,6 +306,8 @@ def _writes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     if answer["kind"] == "closed_form":
         return []
     both = f"both: two runs of {answer['workloads']:,} workloads, sustained and burst"
+    if answer["goal"] is not None and answer["goal"]["budget_seconds"] is not None:
+        both += ", each with half of the budget"
     found = both if answer["writes"] == BOTH else answer["writes"]
     if answer["may_settle"]:
         found += ", or sustained where settling the drive takes at most a fifth of the budget"

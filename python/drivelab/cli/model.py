@@ -111,6 +111,8 @@ def run(args: argparse.Namespace) -> int:
             one.out = one.out or default_run(one.drive, one.design, one.seed)
     if len(alone) > 1 and args.writes == BOTH:
         raise UsageError("--writes both compares two runs of one drive: name one drive")
+    if args.writes == BOTH:
+        _halve_budget(alone[0])
     if args.dry_run:
         return dry_run(alone)
     if len(alone) > 1:
@@ -118,6 +120,21 @@ def run(args: argparse.Namespace) -> int:
 
         return run_several(args, alone, _one)
     return _alone(args, alone[0])
+
+
+def _halve_budget(args: argparse.Namespace) -> None:
+    """Give each of two runs half of the command's budget."""
+    from drivelab.models.model_campaign import refuse_short_budget
+    from drivelab.workloads.design import parse_design
+
+    if args.budget_seconds is None:
+        return
+    args.budget_seconds /= 2
+    goal = asked_goal(args, parse_design(args.design))
+    try:
+        refuse_short_budget(goal, plan_of(argparse.Namespace(**{**vars(args), "writes": BURST})))
+    except UsageError as error:
+        raise UsageError(f"{error}; --writes both gives each run half of --budget") from error
 
 
 def _alone(typed: argparse.Namespace, args: argparse.Namespace) -> int:

@@ -233,6 +233,14 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
         "ends the run after about 980 of these workloads; not counting check and fills"
     )
     assert "start fio 980 times" in lines["time"]
+    # Two runs share it.
+    both = answer_of([*words, "--writes", "both"], capsys)
+    assert both["goal"]["budget_seconds"] == 600
+    assert both["drive_seconds"] == pytest.approx(1200 + 2 * (20 * 1.25 + 3 * 60))
+    assert both["budget_workloads"] == round(600 / 1.25) + 20
+    assert shown([*words, "--writes", "both"], capsys)["writes"].endswith(
+        " workloads, sustained and burst, each with half of the budget"
+    )
     # A budget that is long enough changes nothing.
     long = answer_of([*words[:-3], "30m", "--check", "20"], capsys)
     assert (long["budget_workloads"], long["drive_seconds"]) == (None, without["drive_seconds"])

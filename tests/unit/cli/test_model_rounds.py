@@ -91,4 +91,9 @@ def test_a_budget_of_a_real_drive_is_refused_where_it_holds_too_few(tmp_path: Pa
     words = ["model", str(tmp_path / "drive.bin"), "--budget", "5s", "--out", str(tmp_path / "run")]
     assert cli.main(words) == 2
     assert "10 measurements, and each takes 1.2 s" in capsys.readouterr().err
+    words[3] = "20s"
+    assert cli.main([*words, "--writes", "both"]) == 2
+    said = capsys.readouterr().err
+    assert "a budget of 10 s is too short" in said
+    assert "--writes both gives each run half of --budget" in said
     assert not (tmp_path / "run").exists()

@@ -73,6 +73,22 @@ def test_both_give_two_runs_and_their_comparison(tmp_path: Path, capsys, monkeyp
     assert (measured(folder / "burst"), measured(folder / "sustained")) == before
 
 
+def test_both_share_the_budget(tmp_path: Path, monkeypatch) -> None:
+    goals = []
+
+    def without_measuring(args: Any, path: Path) -> int:
+        goals.append((args.budget_seconds, args.measurements, path))
+        return 0
+
+    monkeypatch.setattr("drivelab.cli.model._both", without_measuring)
+    words = ["model", f"sim:{SETTLING}", "--budget", "20m", "--measurements", "90"]
+    words += ["--out", str(tmp_path / "run"), "--writes", "both"]
+    # The same command means the same again: a run that was stopped resumes.
+    for _ in range(2):
+        assert cli.main(words) == 0
+    assert goals == 2 * [(600, 90, tmp_path / "run")]
+
+
 def test_both_need_a_folder_of_their_own(tmp_path: Path, capsys) -> None:
     run = tmp_path / "run"
     assert cli.main([*WORDS, "--out", str(run), "--writes", "burst"]) == 0
