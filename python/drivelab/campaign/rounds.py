@@ -31,7 +31,7 @@ from drivelab.drives.write_pattern import BURST, WritePattern, write_pattern
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.failures import FailureRule, OnFailure
 from drivelab.runs.header import this_start
-from drivelab.runs.progress import Progress
+from drivelab.runs.progress import Bound, Progress
 from drivelab.runs.run import Run
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
@@ -115,6 +115,11 @@ class Asking(Protocol):
     @property
     def expected_total(self) -> int:
         """Expected number of measurements of the whole run, as far as it is known."""
+        ...
+
+    @property
+    def bound(self) -> Bound:
+        """How `expected_total` is meant."""
         ...
 
     @property
@@ -298,6 +303,7 @@ class _Rounds:
             self._asking.note,
             certain=self._run.stored + len(work),
             most_seconds=self._asking.seconds_left,
+            bound=self._asking.bound,
         )
         written = [found for _, one in work if (found := write_pattern(one)) is not None]
         self._left = written[-1] if written else self._left

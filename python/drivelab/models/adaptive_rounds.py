@@ -25,6 +25,7 @@ from drivelab.models.features import workload_table
 from drivelab.models.goal import FEWEST_FOR_ERROR, FEWEST_MEASUREMENTS, EndedBy, Goal
 from drivelab.models.measured import fitted_and_checked
 from drivelab.models.probed import may_map_blocks, probed
+from drivelab.runs.progress import Bound
 from drivelab.workloads.adaptive import START
 from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.characteristics import Characteristics
@@ -101,15 +102,17 @@ class AdaptiveRounds:
         self._growth = _growth(plan, is_real=is_real)
         self._before: float | None = None
         # As long as none is measured, what the plan says of each.
-        self._planned_seconds = plan.warmup_seconds + (plan.seconds or 0.0) if is_real else 0.0
-        self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
-        if goal.budget_seconds is not None and self._planned_seconds:
-            self._total = min(self._total, int(goal.budget_seconds / self._planned_seconds))
+        self._planned_seconds: float | None = None
+        if is_real and plan.seconds is not None:
+            self._planned_seconds = plan.warmup_seconds + plan.seconds
         self.ended_by: EndedBy | None = None
         self._judge = Judge(plan.seed)
         self._judged: Judged | None = None
         self._spent_seconds = 0.0
+        self._total = 0
+        self._bound: Bound = "about"
         self._seconds_left: float | None = None
+        self._foresee(Measured([], Parts(), [], 0.0), [])
 
     @property
     def expected(self) -> ExpectedError | None:
@@ -120,6 +123,11 @@ class AdaptiveRounds:
     def expected_total(self) -> int:
         """Measurements of the whole run, as far as that is known."""
         return self._total
+
+    @property
+    def bound(self) -> Bound:
+        """How `expected_total` is meant: it is known, or a bound."""
+        return self._bound
 
     @property
     def seconds_left(self) -> float | None:
@@ -150,7 +158,7 @@ class AdaptiveRounds:
         """Return what to measure next; nothing once the goal is reached."""
         self._spent_seconds = self._spent(measured)
         more = self._more(measured)
-        self._total = self._foreseen(measured, sum(len(one.places) for one in more))
+        self._foresee(measured, more)
         budget = self._goal.budget_seconds
         beside = measured.parts.check < len(self._pool["check"]) or any(
             one.part in _BESIDES for one in more
@@ -160,21 +168,44 @@ class AdaptiveRounds:
             self._seconds_left = max(budget - self._spent_seconds, 0.0)
         return more
 
-    def _foreseen(self, measured: Measured, asked: int) -> int:
-        """Return how many measurements there will be if this many more are asked for now."""
-        parts, count = measured.parts, len(measured.measurements)
-        held = sum(parts.counts[part] for part in FITTED)
-        total = (
-            parts.total + max(self._goal.most - held, 0) + len(self._pool["check"]) - parts.check
+    def _foresee(self, measured: Measured, more: Sequence[Asked]) -> None:
+        """Find how many measurements there will be, as far as that is known.
+
+        Parameters
+        ----------
+        measured
+            What there is.
+        more
+            What is asked for now, in addition.
+        """
+        parts = measured.parts
+        # Asked for at the end, whatever the goal is.
+        beside = len(self._pool["check"]) - parts.check + sum(map(_count, self._fills(measured)))
+        self._bound = "about"
+        if self.ended_by is not None:
+            self._total = parts.total + beside
+            return
+        to_come = self._goal.most - sum(parts.counts[part] for part in FITTED)
+        to_come = max(to_come, 0) + _count(self._probes(measured)) + _count(self._sweeps(measured))
+        if self._goal.error_ratio is not None:
+            self._bound = "at most"
+        if self._goal.budget_seconds is not None:
+            each = self._each_seconds(measured)
+            if each is None:
+                self._bound, to_come = "at least", 0
+            else:
+                left = max(self._goal.budget_seconds - self._spent_seconds, 0.0)
+                to_come = min(to_come, int(left / each))
+        asked = sum(_count(one) for one in more if one.part not in _BESIDES)
+        self._total = parts.total + max(to_come, asked) + beside
+
+    def _each_seconds(self, measured: Measured) -> float | None:
+        """Return how long a measurement that the budget counts takes; None before the first."""
+        counted = sum(
+            measured.parts.part_of(one.index) not in _BESIDES for one in measured.measurements
         )
-        budget = self._goal.budget_seconds
-        each = self._spent_seconds / count if count else self._planned_seconds
-        if budget is not None and (count or each):
-            left = max(budget - self._spent_seconds, 0.0)
-            total = min(total, parts.total + int(left / max(each, _NO_TIME)))
-        elif not parts.sweeps:
-            total += len(self._pool["sweeps"])
-        return max(total, parts.total + asked)
+        each = self._spent_seconds / counted if counted else self._planned_seconds
+        return None if each is None else max(each, _NO_TIME)
 
     def _more(self, measured: Measured) -> Sequence[Asked]:
         count = sum(measured.parts.counts[part] for part in FITTED)
@@ -386,6 +417,10 @@ def most_rounds(goal: Goal, plan: MeasurementPlan, *, is_real: bool, has_check: 
         count += min(size, 2 * count) if has_budget else size
         rounds += 1
     return rounds
+
+
+def _count(asked: Asked | None) -> int:
+    return 0 if asked is None else len(asked.places)
 
 
 def _places(asked: Sequence[Asked], parts: Sequence[PartName]) -> set[int]:

@@ -6,6 +6,8 @@ mean is right on average, and the more exact the more are done. Where it is know
 are beside each other, a step counts as much as that says. Pauses do not count.
 
 A job may ask for more steps as it learns. The time left is then of those that it has asked for.
+Where only a bound of the steps is known, steps and time left are shown as that bound; where nothing
+but a lower bound is known of the steps, no time left is shown.
 
 A job may have a budget of time, which its last steps do not get: the time left is at most what the
 budget leaves, or that of the steps which are done in any case.
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.runs.status_line import StatusLine
@@ -27,6 +29,9 @@ from drivelab.units import format_time_left
 LINE_EVERY_SECONDS: Final = 10.0
 DRAWN_EVERY_SECONDS: Final = 0.1
 MOST_BAR_COLUMNS: Final = 40
+
+#: How a total is meant that may change on the way.
+Bound = Literal["about", "at most", "at least"]
 
 
 class Progress(ClosedOnExit):
@@ -73,6 +78,7 @@ class Progress(ClosedOnExit):
         self._mean_seconds: float | None = None
         self._certain = total
         self._until: float | None = None
+        self._bound: Bound = "about"
         self._line = StatusLine(shown=shown)
         if self._line.is_terminal and total:
             self._draw()
@@ -115,6 +121,7 @@ class Progress(ClosedOnExit):
         *,
         certain: int | None = None,
         most_seconds: float | None = None,
+        bound: Bound = "about",
     ) -> None:
         """Take another total, where it changes on the way, and what else there is to say.
 
@@ -128,27 +135,31 @@ class Progress(ClosedOnExit):
             How many of them are done even if a budget ends; None is all.
         most_seconds
             What is left of the budget now; None where nothing limits the time.
+        bound
+            How `total` is meant.
         """
         self._weight_left += total - self._total
         self._total = total
         self._note = note
+        self._bound = bound
         self._certain = total if certain is None else certain
         self._until = None if most_seconds is None else self._seconds() + most_seconds
 
     def text(self) -> str:
         """Write the progress."""
-        parts = [f"{self._done} of {self._total} {self._unit}"]
+        bound = "" if self._bound == "about" else f"{self._bound} "
+        parts = [f"{self._done} of {bound}{self._total} {self._unit}"]
         if self._failed:
             parts.append(f"{self._failed} failed")
         if self._note:
             parts.append(self._note)
         left = self._total - self._done
-        if self._mean_seconds is not None and left:
+        if self._mean_seconds is not None and left and self._bound != "at least":
             seconds = self._weight_left * self._mean_seconds
             if self._until is not None:
                 certain = max(self._certain - self._done, 0) * self._mean_seconds
                 seconds = min(seconds, max(self._until - self._elapsed, certain))
-            parts.append(f"{self._about} {format_time_left(seconds)} left")
+            parts.append(f"{bound or f'{self._about} '}{format_time_left(seconds)} left")
         return ", ".join(parts)
 
     def _seconds(self) -> float:

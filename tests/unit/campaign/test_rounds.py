@@ -31,6 +31,7 @@ class Asking:
 
     note = "nothing known"
     seconds_left = None
+    bound = "about"
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds

@@ -77,6 +77,19 @@ def test_time_left_is_at_most_what_a_budget_leaves(clock) -> None:
     assert progress.text() == "8 of 79 measurements, about 2 min 40 s left"
 
 
+def test_a_bound_is_shown_as_one(clock) -> None:
+    progress = Progress(20, 0, "measurements")
+    for _ in range(10):
+        clock[0] += 2
+        progress.advance()
+    progress.goes_on(110, "", bound="at most")
+    assert progress.text() == "10 of at most 110 measurements, at most 3 min 20 s left"
+    progress.goes_on(15, "", bound="at least")
+    assert progress.text() == "10 of at least 15 measurements"
+    progress.goes_on(15, "")
+    assert progress.text() == "10 of 15 measurements, about 10 s left"
+
+
 def test_time_left_is_whole_seconds_and_ends_with_the_job(clock) -> None:
     progress = Progress(101, 0, "measurements")
     for _ in range(98):
