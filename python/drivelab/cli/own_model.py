@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from drivelab.drives.naming import kind_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from drivelab.models.own.model import FittedTable
 
@@ -161,6 +162,7 @@ def _share(text: str) -> float:
 
 def fit_own(args: argparse.Namespace) -> int:
     """Fit models to the files, write them with their report, and print how good they are."""
+    from drivelab.cli.own_progress import OwnProgress
     from drivelab.models.own.model import Asked, fit_table
     from drivelab.models.own.reading import read_files
     from drivelab.pages.own import check_own_folder, write_own
@@ -173,7 +175,8 @@ def fit_own(args: argparse.Namespace) -> int:
     if listed and not names:
         raise UsageError("--features-from names no column; write names with commas between, or all")
     asked = Asked(tuple(args.targets or ()), names, args.group, args.seed, args.last_share)
-    found = fit_table(read_files(args.own_files), args.columns or [], asked)
+    with closing(OwnProgress()) as progress:
+        found = fit_table(read_files(args.own_files), args.columns or [], asked, watch=progress)
     with output_errors(args.out):
         paths = write_own(found, folder)
     answer: dict[str, Any] = {
@@ -184,7 +187,7 @@ def fit_own(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(in_lines(answer), found, args.out))
+        show(_text(in_lines(answer), found, args.out, progress.told))
     return 0
 
 
@@ -234,11 +237,12 @@ def summary(found: FittedTable) -> dict[str, Any]:
     }
 
 
-def _text(answer: dict[str, Any], found: FittedTable, out: Path) -> str:
+def _text(answer: dict[str, Any], found: FittedTable, out: Path, told: Sequence[str]) -> str:
     from drivelab.models.own.exhibits import accuracy_lines_table, last_rows_table, read_words
     from drivelab.report.terminal import table_lines
 
-    lines = [read_words(found), *(f"({remark})" for remark in answer["remarks"]), ""]
+    remarks = [one for one in answer["remarks"] if one not in in_lines(list(told))]
+    lines = [read_words(found), *(f"({remark})" for remark in remarks), ""]
     lines += table_lines(accuracy_lines_table(found.model), left=2)
     lines += [
         "(means over rows of groups that a fit had not seen; * marks the model that answers)",

@@ -6,10 +6,10 @@ differs is what features they have, and what is done to a predictor once it is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,18 @@ from drivelab.models.combination import Combination, combining_weights
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS
+
+_Answer = TypeVar("_Answer")
+
+
+class FitWatch:
+    """Is told how far fits are, by the thread that asked for them; this one ignores it."""
+
+    def begins(self, estimators: Sequence[str]) -> None:
+        """Take the estimator of every fit that follows, in their order."""
+
+    def fitted(self) -> None:
+        """Take that the next of them is done."""
 
 
 class SurfaceKey(NamedTuple):
@@ -87,6 +99,7 @@ def fit_surfaces(
     *,
     finish: Callable[[Predictor, FloatArray], Predictor] = _as_it_is,
     like: Mapping[SurfaceKey, Predictor] | None = None,
+    watch: FitWatch | None = None,
 ) -> Surfaces:
     """Fit every surface to all rows, and to all but each fold; return the latter's predictions.
 
@@ -105,6 +118,8 @@ def fit_surfaces(
     like
         Surfaces of other rows of the same data: an estimator that searches starts from their
         results, and keeps what only a long search finds.
+    watch
+        Is told of every fit.
     """
     # Threads that import parts of a package at once may find one that is half imported.
     import sklearn.linear_model
@@ -122,7 +137,11 @@ def fit_surfaces(
         return finish(fitted, table)
 
     count = int(folds.max()) + 1
-    whole = dict(zip(alone, pool.map(fit, alone), strict=True))
+    # A fold after the other, so that the first fits take as long as the others in the mean.
+    tasks = [(key, fold) for fold in range(count) for key in alone]
+    watch = watch or FitWatch()
+    watch.begins([key.estimator for key in [*alone, *(key for key, _ in tasks)]])
+    whole = dict(zip(alone, _counted(pool.map(fit, alone), watch), strict=True))
 
     def fit_fold(task: tuple[SurfaceKey, int]) -> tuple[Predictor, FloatArray]:
         key, fold = task
@@ -136,8 +155,7 @@ def fit_surfaces(
         fitted = finish(fitted, table[kept])
         return fitted, fitted.predict(table[~kept])
 
-    tasks = [(key, fold) for key in alone for fold in range(count)]
-    found = dict(zip(tasks, pool.map(fit_fold, tasks), strict=True))
+    found = dict(zip(tasks, _counted(pool.map(fit_fold, tasks), watch), strict=True))
     of_folds = {key: [found[key, fold][0] for fold in range(count)] for key in alone}
     unseen = {key: np.empty(len(table)) for key in alone}
     for (key, fold), (_, answers) in found.items():
@@ -159,6 +177,13 @@ def fit_surfaces(
             every = weights[count]
             whole[key] = Combination({name: whole[members[name]] for name in every}, every)
     return Surfaces(whole, of_folds, unseen, folds)
+
+
+def _counted(answers: Iterable[_Answer], watch: FitWatch) -> Iterator[_Answer]:
+    """Give the results of fits, and tell who watches of each."""
+    for answer in answers:
+        watch.fitted()
+        yield answer
 
 
 def _weigh(

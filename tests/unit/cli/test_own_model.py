@@ -67,6 +67,38 @@ def test_what_is_written_and_how_to_ask_it(rows: Path, tmp_path: Path, capsys) -
     assert "off by" in printed_by(capsys, *words)
 
 
+def test_the_fits_are_counted_while_they_run(
+    rows: Path, tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr("drivelab.runs.progress.LINE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("drivelab.cli.own_progress.MANY_ROWS", 50)
+    assert cli.main(own_words(rows, tmp_path / "out", "--target", "p99_ms")) == 0
+    note, *lines = capsys.readouterr().err.splitlines()
+    assert note == "drivelab: fitting models to 50 rows takes minutes"
+    count = len(lines)
+    # Each estimator is fitted to all rows, then without each of ten folds.
+    assert count % 11 == 0
+    assert lines[0].startswith(f"drivelab: 1 of {count} fits, p99_ms: ")
+    assert lines[-1] == f"drivelab: {count} of {count} fits, p99_ms"
+
+
+def test_estimators_that_are_left_out_are_said_before_the_fits(tmp_path: Path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    names = [f"x{place}" for place in range(41)]
+    table = [
+        {name: int(rng.integers(1, 9)) for name in names} | {"latency_us": place + 1}
+        for place in range(12)
+    ]
+    file = written(tmp_path / "wide.csv", table)
+    words = own_words(file, tmp_path / "out")
+    assert cli.main(words) == 0
+    printed = capsys.readouterr()
+    line = "linear-leaf tree takes at most 40 inputs, there are 41"
+    assert printed.err.splitlines()[0] == f"drivelab: {line}"
+    assert line not in printed.out
+    assert line in answered(capsys, *words, "--force")["remarks"]
+
+
 def test_the_same_again_replaces_it_and_another_does_not(
     rows: Path, out: Path, tmp_path: Path, capsys
 ) -> None:

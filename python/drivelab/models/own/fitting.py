@@ -42,7 +42,7 @@ from drivelab.models.own.target_model import (
 )
 from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
 from drivelab.models.predictors import ESTIMATORS
-from drivelab.models.surfaces import Given, SurfaceKey, Surfaces, fit_surfaces
+from drivelab.models.surfaces import FitWatch, Given, SurfaceKey, Surfaces, fit_surfaces
 from drivelab.one_thread import one_thread
 
 #: The estimators of a table, by name; combinations last.
@@ -203,6 +203,7 @@ def fit_target(
     estimators: Sequence[str],
     *,
     seed: int,
+    watch: FitWatch | None = None,
 ) -> FittedTarget:
     """Fit every estimator to a target, and judge it on groups that a fit has not seen.
 
@@ -218,6 +219,8 @@ def fit_target(
         Which, of `OWN_ESTIMATORS`.
     seed
         Of folds, estimators and shuffles.
+    watch
+        Is told of every fit.
 
     Raises
     ------
@@ -231,7 +234,7 @@ def fit_target(
     given = Given(rows.table, rows.targets, np.zeros(len(rows.kept)), folds, seed)
     keys = [SurfaceKey("own", estimator) for estimator in estimators]
     with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        surfaces = fit_surfaces(pool, keys, {"own": settings.features}, given)
+        surfaces = fit_surfaces(pool, keys, {"own": settings.features}, given, watch=watch)
         return _judged(rows, given, surfaces, settings)
 
 

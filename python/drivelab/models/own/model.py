@@ -35,6 +35,7 @@ from drivelab.models.own.names import characteristic_of, is_result
 from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
 from drivelab.models.own.target_model import TargetModel
 from drivelab.models.predictor import IntArray
+from drivelab.models.surfaces import FitWatch
 from drivelab.models.trained import BoolArray
 from drivelab.near_names import meant
 from drivelab.workloads.characteristics import FIELDS, Characteristics
@@ -258,7 +259,23 @@ class FittedTable:
     in_order: bool
 
 
-def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) -> FittedTable:
+class TableWatch(FitWatch):
+    """Is told how far fits to a table are; this one ignores it."""
+
+    def table(self, rows: int, left_out: Sequence[str]) -> None:
+        """Take how many rows there are, and which estimators are left out, a line each."""
+
+    def target(self, name: str) -> None:
+        """Take the name of the target that is fitted next."""
+
+
+def fit_table(
+    read: OwnTable,
+    mapping: Sequence[tuple[str, str]],
+    asked: Asked,
+    *,
+    watch: TableWatch | None = None,
+) -> FittedTable:
     """Fit every estimator to every target of a table.
 
     Parameters
@@ -269,6 +286,8 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         Pairs of a file's column and the name that it gets.
     asked
         What is to be modelled.
+    watch
+        Is told what is done.
 
     Raises
     ------
@@ -298,6 +317,10 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     settings = Settings(table, groups, columns, asked.group)
     fitted: dict[str, FittedTarget] = {}
     last: dict[str, LastRows] = {}
+    left_out = _left_out(named, targets, first, settings)
+    remarks += left_out
+    watch = watch or TableWatch()
+    watch.table(first, left_out)
     for name in times_first(targets):
         every = named.numbers(name)
         values = _learned(name, every, first)
@@ -307,21 +330,15 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
             remarks.append(f"{name} is not modelled: {count} groups of rows have a value")
             continue
         rows = int(np.count_nonzero(there))
-        usable, left_out = usable_estimators(rows, len(settings.features.features))
-        found = _fitted(name, values, fitted, settings, usable, seed=asked.seed)
+        usable, _ = usable_estimators(rows, len(settings.features.features))
+        watch.target(name)
+        found = _fitted(name, values, fitted, settings, usable, seed=asked.seed, watch=watch)
         remarks += _following(found.model)
         fitted[name] = found
         if asked.last_share is not None:
             last |= _judged(found.model, later, every, remarks)
-        remarks += [line for line in left_out.values() if line not in remarks]
         remarks += _below_zero(name, every, read.place)
-        if found.model.left_out:
-            remarks.append(f"{name}: {found.model.left_out:,} rows have no value and are left out")
-        if found.model.low == found.model.high:
-            remarks.append(
-                f"{name} is {found.model.low:g} in every row, so that is every answer: nothing can "
-                "be learned of it"
-            )
+        remarks += _of_rows(found.model)
     if not fitted:
         refuse_few_groups(0, listed(targets), asked.group)
     remarks += _apart([one.model for one in fitted.values()])
@@ -333,9 +350,10 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         seed=asked.seed,
     )
     places = [read.place(row) for row in range(len(table))]
-    in_order = asked.last_share is not None
     fitted = {name: fitted[name] for name in model.targets}
-    return FittedTable(model, table, places, fitted, tuple(remarks), last, in_order)
+    return FittedTable(
+        model, table, places, fitted, tuple(remarks), last, asked.last_share is not None
+    )
 
 
 def _fitted(
@@ -346,12 +364,24 @@ def _fitted(
     estimators: Sequence[str],
     *,
     seed: int,
+    watch: TableWatch,
 ) -> FittedTarget:
     """Fit a target, or have the models of one that it follows from answer for it."""
     law = law_of(name, values, others, settings) if may_follow(name) else None
     if law is None:
-        return fit_target(name, values, settings, estimators, seed=seed)
+        return fit_target(name, values, settings, estimators, seed=seed, watch=watch)
     return follow_target(name, values, settings, law, others[law.target], seed=seed)
+
+
+def _left_out(
+    named: NamedTable, targets: Sequence[str], first: int, settings: Settings
+) -> list[str]:
+    """Say which estimators take fewer rows or inputs than there are, a line each."""
+    found: dict[str, None] = {}
+    for name in targets:
+        rows = int(np.count_nonzero(~np.isnan(named.numbers(name)[:first])))
+        found |= dict.fromkeys(usable_estimators(rows, len(settings.features.features))[1].values())
+    return list(found)
 
 
 def _following(target: TargetModel) -> list[str]:
@@ -363,6 +393,19 @@ def _following(target: TargetModel) -> list[str]:
         f"{target.name} follows from {law.target} as {law.describe()} in these rows: one model "
         "answers for both, so that they never contradict each other"
     ]
+
+
+def _of_rows(target: TargetModel) -> list[str]:
+    """Say which rows have no value, and whether all have the same."""
+    found = []
+    if target.left_out:
+        found.append(f"{target.name}: {target.left_out:,} rows have no value and are left out")
+    if target.low == target.high:
+        found.append(
+            f"{target.name} is {target.low:g} in every row, so that is every answer: nothing can "
+            "be learned of it"
+        )
+    return found
 
 
 def _apart(targets: Sequence[TargetModel]) -> list[str]:
