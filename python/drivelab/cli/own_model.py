@@ -65,7 +65,8 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
         "--group",
         metavar="COLUMN",
         help="rows with the same value in this column are repeats and are never on both sides "
-        "of cross-validation [rows with equal settings]",
+        "of cross-validation; the models see the column only if --features-from names it [rows "
+        "with equal settings]",
     )
     group.add_argument(
         "--test-last",

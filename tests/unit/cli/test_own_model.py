@@ -82,6 +82,18 @@ def test_the_fits_are_counted_while_they_run(
     assert lines[-1] == f"drivelab: {count} of {count} fits, p99_ms"
 
 
+def test_a_group_that_models_do_not_see_is_said(rows: Path, tmp_path: Path, capsys) -> None:
+    words = own_words(rows, tmp_path / "out", "--target", "p99_ms", "--group", "depth")
+    said = printed_by(capsys, *words)
+    assert (
+        "(depth names the groups, so the models do not see it "
+        "(--features-from block_size_kib,engine,depth has it seen))"
+    ) in said
+    seen = printed_by(capsys, *words, "--force", "--features-from", "block_size_kib,engine,depth")
+    assert "models see block_size_kib, engine, depth" in seen
+    assert "names the groups" not in seen
+
+
 def test_estimators_that_are_left_out_are_said_before_the_fits(tmp_path: Path, capsys) -> None:
     rng = np.random.default_rng(0)
     names = [f"x{place}" for place in range(41)]

@@ -45,6 +45,8 @@ from drivelab.workloads.given import shown
 MOST_FEATURES: Final = 64
 #: So many targets are modelled unasked.
 MOST_TARGETS: Final = 8
+# Up to so many columns are repeated in an option that is proposed.
+_SHOWN_FEATURES: Final = 12
 #: Of `features_from`: every column that is not a result.
 ALL: Final = "all"
 
@@ -534,10 +536,11 @@ def _features(
             f"{len(columns)} columns for models to see; {MOST_FEATURES} are the most: name some "
             "with --features-from"
         )
-    if not by_name:
-        remarks += _unseen(named, [name for name in settings if name not in chosen], targets)
     order = [name for name in FIELDS if name in columns]
     order += [name for name in columns if name not in FIELDS]
+    if not by_name:
+        remarks += _unseen(named, [name for name in settings if name not in chosen], targets)
+        remarks += _unseen_group(named, asked.group, order)
     return [columns[name] for name in order], np.column_stack([values[name] for name in order])
 
 
@@ -559,6 +562,21 @@ def _unseen(named: NamedTable, unused: Sequence[str], targets: Sequence[str]) ->
             "(--features-from names the columns to see)"
         )
     return found
+
+
+def _unseen_group(named: NamedTable, group: str | None, seen: Sequence[str]) -> list[str]:
+    """Say that models do not see the column that names the groups, and how they do."""
+    if group is None:
+        return []
+    line = f"{group} names the groups, so the models do not see it"
+    try:
+        read_column(named, group)
+    except UsageError:
+        # Such as a name for each of many groups.
+        return [line]
+    if len(seen) > _SHOWN_FEATURES:
+        return [f"{line} (--features-from with its name and those of the others has it seen)"]
+    return [f"{line} (--features-from {','.join([*seen, group])} has it seen)"]
 
 
 def _partly_named(named: NamedTable, used: Sequence[str | None]) -> list[str]:
