@@ -10,6 +10,9 @@ error of the mean latency, of the combination and of each of its members:
     paper       12,000 of that grid and trees with linear leaves, one or boosted, whichever is
                 better: a line to compare with
 
+The table and the picture in docs/images have eight of the drives, without `intel-s3500` and
+`mlc-b`. Measurements end at 600 there, on `x25m` at 1,200.
+
 It takes hours; `--drives` and `--most` limit it to a part. Each row is saved when it is found, and
 the same command resumes. `--draw` draws the existing rows.
 
