@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drivelab.models.own.fitting import MANY_ROWS
-from drivelab.models.own.model import TableWatch
+from drivelab.models.own.fitting import MANY_ROWS, TableWatch
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.notes import print_note
 from drivelab.runs.progress import Progress

@@ -59,6 +59,16 @@ FEW_FOLDS: Final = 3
 _IMPORTANCE_ROWS: Final = 5_000
 
 
+class TableWatch(FitWatch):
+    """Is told how far fits to a table are; this one ignores it."""
+
+    def table(self, rows: int, left_out: Sequence[str]) -> None:
+        """Take how many rows there are, and which estimators are left out, a line each."""
+
+    def target(self, name: str) -> None:
+        """Take the name of the target that is fitted next."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What was measured under which settings.
@@ -152,6 +162,14 @@ def usable_estimators(rows: int, inputs: int) -> tuple[tuple[str, ...], dict[str
         if not (members := ESTIMATORS[name].members) or len(set(members) & set(kept)) > 1
     ]
     return tuple(usable), left_out
+
+
+def left_out_lines(rows: Sequence[int], inputs: int) -> list[str]:
+    """Say which estimators take fewer rows or inputs than some target has, a line each."""
+    found: dict[str, None] = {}
+    for count in rows:
+        found |= dict.fromkeys(usable_estimators(count, inputs)[1].values())
+    return list(found)
 
 
 def law_of(

@@ -23,9 +23,11 @@ from drivelab.models.own.columns import (
 from drivelab.models.own.fitting import (
     FittedTarget,
     Settings,
+    TableWatch,
     fit_target,
     follow_target,
     law_of,
+    left_out_lines,
     refuse_few_groups,
     usable_estimators,
 )
@@ -35,7 +37,6 @@ from drivelab.models.own.names import characteristic_of, is_result
 from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
 from drivelab.models.own.target_model import TargetModel
 from drivelab.models.predictor import IntArray
-from drivelab.models.surfaces import FitWatch
 from drivelab.models.trained import BoolArray
 from drivelab.near_names import meant
 from drivelab.workloads.characteristics import FIELDS, Characteristics
@@ -261,16 +262,6 @@ class FittedTable:
     in_order: bool
 
 
-class TableWatch(FitWatch):
-    """Is told how far fits to a table are; this one ignores it."""
-
-    def table(self, rows: int, left_out: Sequence[str]) -> None:
-        """Take how many rows there are, and which estimators are left out, a line each."""
-
-    def target(self, name: str) -> None:
-        """Take the name of the target that is fitted next."""
-
-
 def fit_table(
     read: OwnTable,
     mapping: Sequence[tuple[str, str]],
@@ -319,7 +310,8 @@ def fit_table(
     settings = Settings(table, groups, columns, asked.group)
     fitted: dict[str, FittedTarget] = {}
     last: dict[str, LastRows] = {}
-    left_out = _left_out(named, targets, first, settings)
+    rows = [int(np.count_nonzero(~np.isnan(named.numbers(name)[:first]))) for name in targets]
+    left_out = left_out_lines(rows, len(settings.features.features))
     remarks += left_out
     watch = watch or TableWatch()
     watch.table(first, left_out)
@@ -331,8 +323,7 @@ def fit_table(
         if not asked.targets and len(targets) > 1 and count < FEWEST_WORKLOADS:
             remarks.append(f"{name} is not modelled: {count} groups of rows have a value")
             continue
-        rows = int(np.count_nonzero(there))
-        usable, _ = usable_estimators(rows, len(settings.features.features))
+        usable, _ = usable_estimators(int(np.count_nonzero(there)), len(settings.features.features))
         watch.target(name)
         found = _fitted(name, values, fitted, settings, usable, seed=asked.seed, watch=watch)
         remarks += _following(found.model)
@@ -373,17 +364,6 @@ def _fitted(
     if law is None:
         return fit_target(name, values, settings, estimators, seed=seed, watch=watch)
     return follow_target(name, values, settings, law, others[law.target], seed=seed)
-
-
-def _left_out(
-    named: NamedTable, targets: Sequence[str], first: int, settings: Settings
-) -> list[str]:
-    """Say which estimators take fewer rows or inputs than there are, a line each."""
-    found: dict[str, None] = {}
-    for name in targets:
-        rows = int(np.count_nonzero(~np.isnan(named.numbers(name)[:first])))
-        found |= dict.fromkeys(usable_estimators(rows, len(settings.features.features))[1].values())
-    return list(found)
 
 
 def _following(target: TargetModel) -> list[str]:
