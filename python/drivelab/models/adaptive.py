@@ -22,15 +22,13 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from drivelab.exhibits.quantities import MOST_ERROR, mre_text
 from drivelab.models.evaluate import fold_numbers
 from drivelab.models.features import FEATURE_SETS, FloatArray
-from drivelab.models.gaussian_process import solved
-from drivelab.models.kriging import KrigingRegressor
 from drivelab.models.kriging_inputs import Inputs
 from drivelab.models.kriging_surface import KrigingSurface
 from drivelab.models.measured import Rows
@@ -41,6 +39,9 @@ from drivelab.models.trained import BoolArray
 from drivelab.one_thread import one_thread
 from drivelab.workloads.adaptive import START
 from drivelab.workloads.parts import DRAWN
+
+if TYPE_CHECKING:
+    from drivelab.models.kriging import KrigingRegressor
 
 #: Of the estimators that may answer in the end those that know how sure they are.
 MODELS: Final = ("kriging", "queueing_kriging")
@@ -131,6 +132,8 @@ def learn(rows: Rows, inputs: Inputs) -> Learned:
     inputs
         The model's inputs for each workload.
     """
+    from drivelab.models.kriging import KrigingRegressor
+
     kriging = KrigingRegressor(max_steps=_STEPS)
     with one_thread():
         seen = inputs.of(rows.table)
@@ -147,6 +150,8 @@ def _targets(rows: Rows) -> FloatArray:
 
 def _left_out(kriging: KrigingRegressor, keys: Sequence[object]) -> tuple[FloatArray, FloatArray]:
     """Return each row's error and its variance by all other workloads."""
+    from drivelab.models.gaussian_process import solved
+
     inverse = solved(kriging.root_, np.eye(len(kriging.root_)))
     inverse = inverse.T @ inverse
     errors, variances = np.empty(len(inverse)), np.empty(len(inverse))

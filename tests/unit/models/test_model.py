@@ -250,6 +250,15 @@ def test_a_loaded_model_needs_no_scikit_learn(saved: Path) -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_measuring_needs_none_of_the_packages_that_fit() -> None:
+    # They take 130 MB, beside the states of a simulated drive.
+    program = (
+        "import sys; import drivelab.models.model_campaign\n"
+        "sys.exit(bool({'sklearn', 'scipy', 'lightgbm'} & set(sys.modules)))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
