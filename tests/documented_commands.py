@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Notes on a release keep the words that were right then.
-_HISTORY = {"docs/changelog-0.1.0.md"}
+_HISTORY = {"docs/changelog-0.1.0.md", "docs/changelog-0.2.0.md"}
 _FENCED = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.S | re.M)
 _OF_A_SHELL = {"", "sh", "bash", "console"}
 _INDENTED = re.compile(r"((?:^ {4}.+\n)+)", re.M)
