@@ -82,7 +82,7 @@ fn units(checks: &Checks, found: &mut Vec<Caution>) {
     let moving: u64 = moved.iter().map(|&place| checks.by_operation[place]).sum();
     if moving > 0 && bytes / (moving as f64) < SECTOR_BYTES {
         let text = format!(
-            "a request moves {:.3} bytes on average, less than a sector: the unit of sizes is larger",
+            "a request moves {:.1} bytes on average, less than a sector: the unit of sizes is larger",
             bytes / moving as f64
         );
         add(found, "size", text);
