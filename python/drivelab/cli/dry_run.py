@@ -245,6 +245,7 @@ def _budget_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     count = answer["budget_workloads"]
     if count is None:
         return []
+    count -= answer["parts"]["check"]
     parts = [name for name in ("check", "fills") if answer["parts"][name]]
     besides = f"; not counting {' and '.join(parts)}" if parts else ""
     return [("budget", f"ends the run after about {count:,} of these workloads{besides}")]

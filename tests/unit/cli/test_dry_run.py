@@ -230,7 +230,7 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     assert answer["first_round_workloads"] == 10
     assert lines["begins with"].startswith("10 spread over the ranges")
     assert lines["budget"] == (
-        "ends the run after about 980 of these workloads; not counting check and fills"
+        "ends the run after about 960 of these workloads; not counting check and fills"
     )
     assert "start fio 980 times" in lines["time"]
     # Two runs share it.
