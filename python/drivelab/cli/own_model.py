@@ -188,7 +188,7 @@ def fit_own(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(in_lines(answer), found, args.out, progress.told))
+        show(_text(in_lines(answer), found, args.out, progress.left_out))
     return 0
 
 
@@ -238,11 +238,11 @@ def summary(found: FittedTable) -> dict[str, Any]:
     }
 
 
-def _text(answer: dict[str, Any], found: FittedTable, out: Path, told: Sequence[str]) -> str:
+def _text(answer: dict[str, Any], found: FittedTable, out: Path, shown: Sequence[str]) -> str:
     from drivelab.models.own.exhibits import accuracy_lines_table, last_rows_table, read_words
     from drivelab.report.terminal import table_lines
 
-    remarks = [one for one in answer["remarks"] if one not in in_lines(list(told))]
+    remarks = [one for one in answer["remarks"] if one not in in_lines(list(shown))]
     lines = [read_words(found), *(f"({remark})" for remark in remarks), ""]
     lines += table_lines(accuracy_lines_table(found.model), left=2)
     lines += [

@@ -15,12 +15,12 @@ class OwnProgress(TableWatch):
 
     Attributes
     ----------
-    told
+    left_out
         The lines about estimators that are left out.
     """
 
     def __init__(self) -> None:
-        self.told: Sequence[str] = ()
+        self.left_out: Sequence[str] = ()
         self._target = ""
         self._coming: list[str] = []
         self._total = 0
@@ -28,7 +28,7 @@ class OwnProgress(TableWatch):
 
     def table(self, rows: int, left_out: Sequence[str]) -> None:
         """Say what is left out, and that many rows take their time."""
-        self.told = left_out
+        self.left_out = left_out
         for line in left_out:
             print_note(line)
         if rows >= MANY_ROWS:

@@ -35,7 +35,7 @@ pub(super) const LONGEST_NS: u64 = 1_000_000_000;
 /// The most entries of an array.
 pub(super) const MOST_ENTRIES: usize = 64;
 
-/// The largest over-provisioning ratio.
+/// The largest over-provisioning ratio. Whoever writes 7 or 28 means per cent.
 pub(super) const MOST_OVER_PROVISIONING: f64 = 4.0;
 
 const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];

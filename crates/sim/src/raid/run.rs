@@ -131,8 +131,8 @@ impl PreparedArray {
     /// Whether the members of both share their states in memory. Both are the same array after
     /// different writing.
     pub(crate) fn shares_state(&self, other: &Self) -> bool {
-        let members = self.members.iter().zip(&other.members);
-        members.into_iter().all(|pair| match pair {
+        let mut members = self.members.iter().zip(&other.members);
+        members.all(|pair| match pair {
             (Member::Ssd(one), Member::Ssd(other)) => one.shares_state(other),
             (Member::Hdd(_), Member::Hdd(_)) => true,
             _ => false,

@@ -61,7 +61,7 @@ impl ExternalSsd {
         }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
-        for _ in 0..passes(config.condition) {
+        for _ in 0..passes(&config) {
             fill(&mut firmware, &config, stop)?;
         }
         if config.occupancy.is_some_and(|occupancy| occupancy.steady) {

@@ -23,9 +23,10 @@ const DRAWN: u64 = u64::from_be_bytes(*b"filling_");
 /// Pages written at random between two checks of the stop flag.
 const BATCH: u32 = 1024;
 
-/// How often the filled pages were written, for a drive in `condition`.
-pub(super) const fn passes(condition: Condition) -> u32 {
-    match condition {
+/// How often the filled pages of a drive are written before it is in the condition of `config`.
+pub(super) const fn passes(config: &SsdConfig) -> u32 {
+    match config.condition {
+        _ if config.is_purged => 0,
         Condition::Fresh => 0,
         Condition::Filled => 1,
         Condition::Preconditioned | Condition::Worn => 2,

@@ -43,22 +43,13 @@ enum State {
     Other(Arc<AnyMap<Undo>>),
 }
 
-/// How often the pages of a drive are written before it is in the condition of `config`.
-fn passes_of(config: &SsdConfig) -> u32 {
-    if config.is_purged {
-        0
-    } else {
-        passes(config.condition)
-    }
-}
-
 /// `firmware`, which is fresh, brought into the condition of `config`.
 fn conditioned<F: Restorable>(
     mut firmware: F,
     config: &SsdConfig,
     stop: &AtomicBool,
 ) -> Result<Arc<F>, SimError> {
-    for _ in 0..passes_of(config) {
+    for _ in 0..passes(config) {
         fill(&mut firmware, config, stop)?;
     }
     finished(firmware, config, stop)
@@ -69,7 +60,7 @@ fn page_map(config: &SsdConfig, stop: &AtomicBool) -> Result<Arc<PageMap<Undo>>,
     let layout = config.layout();
     let is_steady = config.occupancy.is_some_and(|occupancy| occupancy.steady);
     let is_large = PageMap::<Undo>::reverse_map_bytes(&layout) > LARGE_REVERSE_MAP_BYTES;
-    match filled_in_order(config, passes_of(config), is_steady || !is_large, stop) {
+    match filled_in_order(config, passes(config), is_steady || !is_large, stop) {
         Some(firmware) => finished(firmware, config, stop),
         None if stop.load(Ordering::Relaxed) => Err(SimError::Stopped),
         None => {
@@ -86,7 +77,7 @@ fn finished<F: Restorable>(
     stop: &AtomicBool,
 ) -> Result<Arc<F>, SimError> {
     let is_steady = config.occupancy.is_some_and(|occupancy| occupancy.steady);
-    if passes_of(config) > 0 && is_steady {
+    if passes(config) > 0 && is_steady {
         overwrite_until_steady(&mut firmware, config, stop)?;
     }
     if let Some(erases) = config.wear.worn_erase_count {

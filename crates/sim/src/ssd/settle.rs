@@ -83,16 +83,11 @@ pub(super) fn is_settled(config: &SsdConfig, settling: Settling) -> bool {
 
 /// How many sequential passes the condition of `config` lacks.
 fn lacking_passes(config: &SsdConfig) -> u32 {
-    let done = if config.is_purged {
-        0
-    } else {
-        passes(config.condition)
-    };
     let layout = config.layout();
     let wanted = layout.physical_pages() as f64 / f64::from(layout.logical_pages);
     (wanted.ceil() as u32)
         .max(LEAST_PASSES)
-        .saturating_sub(done)
+        .saturating_sub(passes(config))
 }
 
 /// Overwrites single pages among those that the drive holds according to `config`, until more of it
