@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from validation.arrays import arrays
 from validation.boito2015 import whole_passes
 from validation.collection import collection
 from validation.counters_table import write as write_counters
@@ -20,6 +21,7 @@ from validation.few_measurements import early_forecasts, few_measurements, slow_
 from validation.fitted import hidden_drives
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
+from validation.interfaces import interfaces
 from validation.lee2021 import lee2021
 from validation.models import simulated_accuracy
 from validation.mqsim import beside_mqsim
@@ -36,6 +38,7 @@ from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
 from validation.synthesis import synthesis
+from validation.tails import tails
 from validation.trace_minutes import forecast_minutes, learned_minutes
 from validation.variability import variability
 from validation.yoo2014 import yoo2014
@@ -59,6 +62,9 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "oracles": simulator_oracles,
     "fuzzing": fuzzing,
     "collection": collection,
+    "interfaces": interfaces,
+    "arrays": arrays,
+    "tails": tails,
     "synthesis": synthesis,
     "estimators": estimators,
     "models": simulated_accuracy,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from drivelab.workloads.scenario import Scenario
 from validation.marked_table import replaced
 
 if TYPE_CHECKING:
+    from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
 
 TARGET: Final = Path(__file__).parent.parent / "docs" / "tail.md"
@@ -60,6 +62,49 @@ _BESIDE: Final = Scenario(
 )
 
 
+@dataclass(frozen=True)
+class Paced:
+    """A drive with one rule for victims and one pace.
+
+    Attributes
+    ----------
+    alone
+        Writes alone.
+    beside
+        Reads and writes at their rates.
+    """
+
+    alone: Measurement
+    beside: Measurement
+
+    @property
+    def write_amplification_ratio(self) -> float:
+        """Programs for each page that the host writes, where it only writes."""
+        return float(self.alone.extra["write_amplification_ratio"])
+
+    @property
+    def writes(self) -> OperationResult:
+        """The writes alone."""
+        return _some(self.alone.write)
+
+    @property
+    def reads(self) -> OperationResult:
+        """The reads beside writes."""
+        return _some(self.beside.read)
+
+
+def paced() -> dict[tuple[str, str], Paced]:
+    """Measure every pace with every rule for victims."""
+    return {case: _paced(*case) for case in product(RULES, PACES)}
+
+
+def _paced(victims: str, pace: str) -> Paced:
+    text = _SMALL.format(victims=victims, pace=pace, reserve=_RESERVE)
+    plan = MeasurementPlan(warmup_requests=_WARMUP, requests=1_000_000)
+    with SimulatedDrive("sim:small", PresetSource("small", text, {})) as drive:
+        return Paced(*drive.measure([(0, _WRITES), (1, _BESIDE)], plan))
+
+
 def paces_text() -> str:
     """Measure every pace with every rule for victims and write the table."""
     header = ["victims", "pace", "writes/s", "programs per write"]
@@ -67,24 +112,17 @@ def paces_text() -> str:
     header += [f"reads, {percent:g} %" for percent in _PERCENTS]
     lines = [_row(*header), "|---|---|" + "---:|" * (len(header) - 2)]
     lines += [
-        _row(f"`{victims}`", f"`{pace}`", *_of_pace(victims, pace))
-        for victims in RULES
-        for pace in PACES
+        _row(f"`{victims}`", f"`{pace}`", *_cells(one)) for (victims, pace), one in paced().items()
     ]
     return "\n".join(lines) + "\n"
 
 
-def _of_pace(victims: str, pace: str) -> list[str]:
-    text = _SMALL.format(victims=victims, pace=pace, reserve=_RESERVE)
-    plan = MeasurementPlan(warmup_requests=_WARMUP, requests=1_000_000)
-    with SimulatedDrive("sim:small", PresetSource("small", text, {})) as drive:
-        alone, beside = drive.measure([(0, _WRITES), (1, _BESIDE)], plan)
-    programs = alone.extra["write_amplification_ratio"]
+def _cells(one: Paced) -> list[str]:
     return [
-        f"{alone.iops:,.0f}",
-        f"{programs:.2f}",
-        *_percentiles(_some(alone.write)),
-        *_percentiles(_some(beside.read)),
+        f"{one.alone.iops:,.0f}",
+        f"{one.write_amplification_ratio:.2f}",
+        *_percentiles(one.writes),
+        *_percentiles(one.reads),
     ]
 
 
@@ -157,17 +195,21 @@ CASES: Final = (
 )
 
 
+def reads_of(case: Case) -> OperationResult:
+    """Measure a drive under the conditions of a published tail."""
+    name = "eighth" if case.preset == _EIGHTH else "same"
+    with SimulatedDrive(f"sim:{name}", PresetSource(name, case.preset, {})) as drive:
+        (measured,) = drive.measure([(0, case.workload)], case.plan)
+    return _some(measured.read)
+
+
 def published_text() -> str:
     """Measure drives under the conditions of published tails and write the table."""
     percents = (99.0, 99.99, 99.9999)
     header = ["drive", "workload", "reads, mean", *(f"{percent:.6g} %" for percent in percents)]
     lines = [_row(*header, "99.99 % over mean"), "|---|---|" + "---:|" * (len(header) - 1)]
     for case in CASES:
-        name = "eighth" if case.preset == _EIGHTH else "same"
-        source = PresetSource(name, case.preset, {})
-        with SimulatedDrive(f"sim:{name}", source) as drive:
-            (measured,) = drive.measure([(0, case.workload)], case.plan)
-        reads = _some(measured.read)
+        reads = reads_of(case)
         mean = reads.latency_ns_mean
         times = [format_duration_ns(reads.percentile_ns(percent)) for percent in percents]
         ratio = reads.percentile_ns(99.99) / mean
