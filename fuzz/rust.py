@@ -11,6 +11,7 @@ import os
 import subprocess
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from fuzz.outcome import Coverage, counted
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 _TARGET: Final = ROOT / "target" / "fuzz-build"
+# Readers end at the same time; the first one looks lines up for all.
+_LOOKED_UP: Final = Lock()
 _TRIPLE: Final = "x86_64-unknown-linux-gnu"
 _COUNTED: Final = (
     "--cfg fuzzing",
@@ -56,21 +59,28 @@ def sources() -> dict[str, tuple[str, ...]]:
     return {name: tuple(each) for name, *each in map(str.split, text.splitlines())}
 
 
-def coverage(name: str, folders: Sequence[Path], edges: Path) -> Coverage:
-    """Send every saved input once more, and return the lines of the reader's source that it met."""
-    given = {**os.environ, "FUZZ_READER": name, "FUZZ_EDGES": str(edges)}
-    command = [str(program()), "-runs=0", *map(str, folders)]
-    subprocess.run(command, env=given, capture_output=True, check=True, cwd=edges.parent)
-    places, met = zip(*(line.split() for line in edges.read_text().splitlines()), strict=True)
-    found = subprocess.run(
+@cache
+def _lines_of(places: tuple[str, ...]) -> list[str]:
+    """Look up the lines of the program's counters: a minute, and the same for every reader."""
+    return subprocess.run(
         ["addr2line", "-e", str(program())],
         input="\n".join(places),
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
+
+
+def coverage(name: str, folders: Sequence[Path], edges: Path) -> Coverage:
+    """Send every saved input once more, and return the lines of the reader's source that it met."""
+    given = {**os.environ, "FUZZ_READER": name, "FUZZ_EDGES": str(edges)}
+    command = [str(program()), "-runs=0", *map(str, folders)]
+    subprocess.run(command, env=given, capture_output=True, check=True, cwd=edges.parent)
+    places, met = zip(*(line.split() for line in edges.read_text().splitlines()), strict=True)
     wanted = tuple(str(ROOT / source) for source in sources()[name])
     lines: dict[str, bool] = {}
+    with _LOOKED_UP:
+        found = _lines_of(places)
     for line, was_met in zip(found, met, strict=True):
         if line.startswith(wanted):
             # Some lines end with the number of a branch.
