@@ -48,6 +48,13 @@ impl Cause {
         Self::Fold,
         Self::Refresh,
     ];
+
+    /// Whether data moves to another place, rather than being served or looked up.
+    #[inline(always)]
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        !matches!(self, Self::Host | Self::Map)
+    }
 }
 
 /// One flash operation.

@@ -3,7 +3,7 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Media, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Media, Outcome, Part, Plan, Prepared};
 
 use crate::counted::flash;
 use crate::small_drive::timed;
@@ -149,6 +149,22 @@ fn a_miss_takes_one_page_read_longer() {
         );
         assert_eq!(flash(&outcome).page_reads, 3);
     }
+}
+
+/// Reads miss the map, and wait behind each other's look-ups on one die: that is queueing, because
+/// nothing is moved.
+#[test]
+fn waiting_behind_reads_of_the_map_is_no_collection() {
+    let drive = drive_of(1, "scheme = \"demand_cached_page\"\ncached_entries = 16");
+    let mut all = requests(Direction::Read, 0..64);
+    for request in &mut all {
+        request.arrival = Nanos(0);
+    }
+    let outcome = run_after(&drive, 0, all);
+    assert!(flash(&outcome).map_page_reads > 0);
+    let sums = &outcome.split[Direction::Read.index()].sum_ns;
+    assert_eq!(sums[Part::Collection as usize], 0);
+    assert!(sums[Part::Queueing as usize] > 0);
 }
 
 /// One translation page holds all entries. A write that misses waits for it. Its dirty entry is

@@ -23,7 +23,7 @@
 //!   program |#####|suspend|read|read|resume|####|
 //! ```
 
-use drivelab_ftl::{Cause, OperationKind};
+use drivelab_ftl::OperationKind;
 
 use super::queue::{Account, Pool, Queue, Task};
 use super::unit::Phase;
@@ -469,7 +469,7 @@ impl Flash {
         });
         lines.forget_pauses();
         state.busy += worked;
-        state.collected += worked * u64::from(state.task.cause != Cause::Host);
+        state.collected += worked * u64::from(state.task.cause.moves_data());
         let tag = state.task.tag;
         self.record_pause(unit, tag);
         let from = now + self.times.suspend;

@@ -27,7 +27,7 @@
 //! counts as queueing. Left out: programs need not be of one block, as some chips require for cache
 //! programs.
 
-use drivelab_ftl::{Cause, OperationKind};
+use drivelab_ftl::OperationKind;
 
 use super::queue::{Account, Task};
 use super::turns::Turns;
@@ -249,7 +249,7 @@ impl Flash {
         let state = &mut self.units[unit as usize];
         let worked = now - state.began;
         state.busy += worked;
-        state.collected += worked * u64::from(state.task.cause != Cause::Host);
+        state.collected += worked * u64::from(state.task.cause.moves_data());
         state.began = now;
         if let Some(next) = next {
             state.task = *next;

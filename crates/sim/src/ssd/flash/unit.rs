@@ -1,6 +1,6 @@
 //! A die, or in plane mode a plane: its current operation, and what waits for it.
 
-use drivelab_ftl::{Cause, Operation};
+use drivelab_ftl::Operation;
 
 use super::channel::Channel;
 use super::queue::{Account, Queue, Task};
@@ -75,7 +75,7 @@ impl Unit {
     #[inline]
     pub fn collected_until(&self, now: u64) -> u64 {
         // Branchless, because a branch would be mispredicted half the time.
-        let collects = (self.phase != Phase::Idle) & (self.task.cause != Cause::Host);
+        let collects = (self.phase != Phase::Idle) & self.task.cause.moves_data();
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
     }
 
@@ -150,7 +150,7 @@ impl Unit {
     pub fn put_down(&mut self, now: u64) {
         let worked = now - self.began;
         self.busy += worked;
-        self.collected += worked * u64::from(self.task.cause != Cause::Host);
+        self.collected += worked * u64::from(self.task.cause.moves_data());
         self.phase = Phase::Idle;
     }
 

@@ -194,7 +194,7 @@ impl World {
         let state = &mut self.units[unit];
         state.holds_page = holds_page;
         state.busy.push((state.since, self.now));
-        if task.operation.cause != Cause::Host {
+        if !matches!(task.operation.cause, Cause::Host | Cause::Map) {
             state.collecting.push((state.since, self.now));
         }
         // As if it had begun later and never paused. Time collected in its pauses counts.

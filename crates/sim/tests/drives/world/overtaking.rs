@@ -129,7 +129,7 @@ impl World {
         };
         let state = &mut self.units[unit];
         state.busy.push((state.since, now));
-        if task.operation.cause != Cause::Host {
+        if !matches!(task.operation.cause, Cause::Host | Cause::Map) {
             state.collecting.push((state.since, now));
         }
         state.paused = Some(Paused {

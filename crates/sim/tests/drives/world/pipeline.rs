@@ -160,7 +160,7 @@ impl World {
         let state = &mut self.units[unit];
         let first = state.task.take().unwrap();
         state.busy.push((state.die.since, now));
-        if first.operation.cause != Cause::Host {
+        if !matches!(first.operation.cause, Cause::Host | Cause::Map) {
             state.collecting.push((state.die.since, now));
         }
         state.die.back = None;
