@@ -239,7 +239,11 @@ impl Plain {
         let (handles, groups) = (self.policies.handles, self.policies.groups);
         let handle = placement.handle.map_or(0, u32::from);
         let handle = if handle < handles { handle } else { 0 };
-        let wanted = placement.group.map_or(logical, u32::from) % groups;
+        let known = placement
+            .group
+            .map(u32::from)
+            .filter(|&group| group < groups);
+        let wanted = known.unwrap_or(logical % groups);
         let held = |plain: &Self, group: u32| -> usize {
             plain
                 .of_group(group)

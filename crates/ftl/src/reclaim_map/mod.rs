@@ -110,12 +110,12 @@ impl<M: Memory> ReclaimMap<M> {
     fn resolve(&mut self, logical: u32, old: u32) -> (u32, u32) {
         let PlacementId { handle, group } = self.placement;
         let handle = handle.map_or(0, u32::from);
-        let wanted = group.map_or(logical % self.policies.groups, u32::from);
         let (handles, groups) = (self.policies.handles, self.policies.groups);
-        let is_known = handle < handles && wanted < groups;
+        let known = group.map(u32::from).filter(|&group| group < groups);
+        let is_known = handle < handles && known.is_some() == group.is_some();
         self.counts.invalid_pages += u64::from(!is_known);
         let handle = if handle < handles { handle } else { 0 };
-        let wanted = wanted % groups;
+        let wanted = known.unwrap_or(logical % groups);
         let is_there = old < TRIMMED && self.units.group_of(old) == wanted;
         let valid = |group: &u32| self.units.group(*group, GroupField::Valid);
         if is_there || valid(&wanted) < self.most_valid {
