@@ -325,7 +325,7 @@ fn a_generator_flushes_after_so_many_writes() {
 #[test]
 fn reads_of_trimmed_data_that_cost_nothing_do_not_run_for_ever() {
     // The first read of page 0 takes 60 us. From the trim at 10 us on, reads take no time.
-    let free = drive(&[&HOST.replace("\"sata\"", "\"free\"")]);
+    let free = drive(&[]);
     let page = Characteristics {
         write_ratio: 0.0,
         read_size: PAGE,

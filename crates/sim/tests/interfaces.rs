@@ -132,8 +132,9 @@ fn a_queue_pair_has_no_more_commands_in_the_drive_than_its_depth() {
 #[test]
 fn a_queue_pair_that_is_not_there_is_refused() {
     let error = two_pairs(&host("nvme", "")).unwrap_err();
-    let text = "stream \"second\": queue pair 1 is not there; allowed: 0 to 0, as \
-                host.queue_pair_weights has 1";
+    let text = "stream \"second\": queue pair 1 is not there: this drive has only pair 0; a \
+                solid-state drive with host.interface = \"nvme\" has more with \
+                host.queue_pair_weights";
     assert_eq!(error.to_string(), text);
 }
 

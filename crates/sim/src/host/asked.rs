@@ -28,11 +28,17 @@ pub(crate) struct Host {
 pub(super) fn check(stream: &Stream, host: &Host) -> Result<(), String> {
     let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
     if usize::from(pair) >= pairs {
-        return Err(format!(
-            "queue pair {pair} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
-             {pairs}",
-            pairs - 1
-        ));
+        return Err(match pairs {
+            1 => format!(
+                "queue pair {pair} is not there: this drive has only pair 0; a solid-state drive \
+                 with host.interface = \"nvme\" has more with host.queue_pair_weights"
+            ),
+            _ => format!(
+                "queue pair {pair} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
+                 {pairs}",
+                pairs - 1
+            ),
+        });
     }
     let is_closed = matches!(stream.source, Source::Closed(_));
     if let Some(share) = stream.share

@@ -26,6 +26,8 @@ pub(super) enum With {
     Number(&'static str, &'static [u64]),
     /// A key with any number above 0.
     AboveZero(&'static str),
+    /// A key that is not given.
+    Without(&'static str),
 }
 
 /// The values that remain possible.
@@ -39,6 +41,9 @@ pub(super) enum Only {
     Words(&'static [&'static str]),
     /// No smaller number.
     AtLeast(u64),
+    /// The preset itself gives neither the key nor another value than its default or 0. What a base
+    /// says of it has no effect, so that a preset may leave out what its base needs.
+    Unused,
 }
 
 /// One row.
@@ -95,6 +100,12 @@ impl With {
                 let number = number(keys, key).filter(|&number| number > 0.0)?;
                 (key, number.to_string())
             }
+            Self::Without(key) => {
+                return keys
+                    .entry(key)
+                    .is_none()
+                    .then(|| format!("a drive without {key}"));
+            }
         };
         let default = if keys.entry(key).is_none() {
             " (the default)"
@@ -112,7 +123,8 @@ impl With {
             | Self::Word(key, _)
             | Self::Switch(key, _)
             | Self::Number(key, _)
-            | Self::AboveZero(key) => schema::row(key, kind).is_some(),
+            | Self::AboveZero(key)
+            | Self::Without(key) => schema::row(key, kind).is_some(),
         }
     }
 
@@ -132,6 +144,7 @@ impl With {
                 format!("`{key}` = {}", either(numbers))
             }
             Self::AboveZero(key) => format!("`{key}` above 0"),
+            Self::Without(key) => format!("no `{key}`"),
         }
     }
 }
@@ -157,7 +170,7 @@ impl Exclusion {
             (Only::Usual, Some(Usual::Integer(number))) => number.to_string(),
             (Only::Usual, Some(Usual::Ratio(number))) => number.to_string(),
             (Only::Usual, Some(Usual::Off)) => "false".to_owned(),
-            (Only::Usual | Only::Nothing, _) => "none".to_owned(),
+            (Only::Usual | Only::Nothing | Only::Unused, _) => "none".to_owned(),
         }
     }
 
@@ -177,6 +190,14 @@ impl Exclusion {
                 usual == *number as f64
             }
             (Only::Usual, Some(Usual::Off), Value::Boolean(state)) => !state,
+            // What the result of such a drive says, so that it can be read again.
+            (Only::Unused, Some(Usual::Integer(usual)), Value::Integer(number)) => {
+                *number == 0 || u64::try_from(*number) == Ok(usual)
+            }
+            (Only::Unused, _, Value::Integer(number)) => *number == 0,
+            (Only::Unused, Some(Usual::Integers(usual)), Value::Integers(numbers)) => {
+                (usual.iter().map(|&number| i64::from(number))).eq(numbers.iter().copied())
+            }
             _ => false,
         }
     }
@@ -189,7 +210,8 @@ pub(super) fn check(keys: &Keys<'_>) -> Result<(), PresetError> {
             continue;
         };
         let usual = keys.usual(row.key);
-        if row.admits(&entry.value, usual) {
+        let is_ignored = matches!(row.only, Only::Unused) && keys.is_inherited(entry);
+        if is_ignored || row.admits(&entry.value, usual) {
             continue;
         }
         if let Some(with) = row.with.met(keys) {
@@ -235,6 +257,14 @@ mod tests {
     use crate::preset::document::Value;
     use crate::preset::key::{Key, Usual};
     use crate::preset::schema::row;
+    use crate::preset::{SsdConfig, text as text_of};
+
+    const MINE: &str = "base = \"bench-64gib\"\nname = \"mine\"\ncondition = \"worn\"\n\
+                        wear.worn_erase_count = 9\n\
+                        collection.policy = \"d_choices\"\ncollection.victim_choices = 5\n\
+                        host.interface = \"nvme\"\nhost.link_bytes_per_second = 1_000_000_000\n\
+                        host.read_command_ns = 1\nhost.write_command_ns = 1\n\
+                        host.write_acknowledge_ns = 1\nhost.queue_pair_weights = [2, 1]\n";
 
     fn kind_of(key: &str) -> DriveKind {
         let kinds = DriveKind::WORDS
@@ -271,7 +301,7 @@ mod tests {
                 }
             }
             With::Switch(key, _) => assert!(its_row(key).rule.admits(&Value::Boolean(true))),
-            With::Given(_) | With::AboveZero(_) => {}
+            With::Given(_) | With::AboveZero(_) | With::Without(_) => {}
         }
     }
 
@@ -282,7 +312,7 @@ mod tests {
             names_what_exists(exclusion);
             let usual = its_row(exclusion.key).usual;
             match exclusion.only {
-                Only::Nothing => {}
+                Only::Nothing | Only::Unused => {}
                 Only::Words(words) => has_words(exclusion.key, words),
                 Only::AtLeast(least) => {
                     let value = Value::Integer(i64::try_from(least).unwrap());
@@ -300,6 +330,51 @@ mod tests {
         }
     }
 
+    /// A preset that gives a key without effect is refused. One whose base gives it is not: it may
+    /// have another link, rule or condition.
+    #[test]
+    fn a_key_without_effect_is_refused_where_it_is_given() {
+        let of = |base: &str, lines: &str| {
+            let text = format!("base = \"{base}\"\nname = \"other\"\n{lines}\n");
+            SsdConfig::from_toml(&text, |name| match name {
+                "mine" => Some(MINE.to_owned()),
+                _ => text_of(name).map(str::to_owned),
+            })
+        };
+        let plain = of("bench-64gib", "").unwrap();
+        for (line, reason) in [
+            (
+                "host.queue_pair_weights = [2, 1]",
+                "allowed: none, as host.interface = \"free\" has one queue; \"nvme\" has queue pairs",
+            ),
+            ("host.write_command_ns = 5", "commands take no time"),
+            ("collection.victim_choices = 5", "draws no victims"),
+            (
+                "collection.background_idle_ns = 5_000",
+                "as a drive without collection.background_blocks_per_plane does not collect in idle \
+                 time",
+            ),
+            (
+                "timing.suspend_ns = 5",
+                "(the default) interrupts no operation",
+            ),
+            ("wear.worn_erase_count = 9", "begins without erases"),
+        ] {
+            let refusal = of("bench-64gib", line).unwrap_err().to_string();
+            assert!(refusal.contains(reason), "{refusal}");
+        }
+        // What a result says of them can be read again.
+        let as_shown = "host.write_command_ns = 0\nhost.queue_pair_weights = [1]";
+        assert_eq!(of("bench-64gib", as_shown).unwrap().hash(), plain.hash());
+        let mine = of("mine", "").unwrap();
+        assert_eq!(mine.host.queue_pair_weights, [2, 1]);
+        let free = of(
+            "mine",
+            "host.interface = \"free\"\ncondition = \"preconditioned\"\ncollection.policy = \"greedy\"",
+        );
+        assert_eq!(free.unwrap().hash(), plain.hash());
+    }
+
     /// Defaults are never excluded: a preset that does not give a key is not refused because of it.
     #[test]
     fn a_default_remains_possible() {
@@ -310,7 +385,7 @@ mod tests {
                 _ => continue,
             };
             let usual = Some(its_row(exclusion.key).usual);
-            let is_open = !matches!(exclusion.only, Only::Nothing);
+            let is_open = !matches!(exclusion.only, Only::Nothing | Only::Unused);
             assert!(!is_open || exclusion.admits(&value, usual), "{exclusion:?}");
         }
     }

@@ -41,6 +41,14 @@ const PLACEMENT: With = With::Table("placement");
 const ZONES: With = With::Table("zones");
 const NAMESPACES: With = With::Table("namespaces");
 const REFRESH: With = With::Table("refresh");
+const NO_PAIRS: With = is("host.interface", &["free", "sata", "sas"]);
+const NO_LINK: With = is("host.interface", &["free"]);
+const NO_DRAW: With = is(
+    "collection.policy",
+    &["greedy", "random", "fifo", "cost_benefit"],
+);
+const NOT_WORN: With = is("condition", &["fresh", "filled", "preconditioned"]);
+const NO_SUSPENDS: With = With::Number(SUSPENDS, &[0]);
 const IN_ORDER: With = is("scheduling.dispatch", &["in_order"]);
 const FIRST_COME: With = is(ORDER, &["first_come"]);
 const OWN_PLANES: With = With::Switch(PLANE_MODE, true);
@@ -67,7 +75,15 @@ const fn usual(with: With, key: &'static str, reason: &'static str) -> Exclusion
     row(with, key, Only::Usual, reason)
 }
 
+/// The preset itself must not give the key.
+const fn unused(with: With, key: &'static str, reason: &'static str) -> Exclusion {
+    row(with, key, Only::Unused, reason)
+}
+
 const NO_LOGS: &str = "has no log blocks; \"bast\" and \"fast\" have";
+const ONE_PAIR: &str = "has one queue; \"nvme\" has queue pairs";
+const NO_COMMANDS: &str = "has no link, and commands take no time";
+const NO_PAUSE: &str = "interrupts no operation";
 const NO_FLASH_MAP: &str = "has no map on the flash; \"demand_cached_page\" has";
 const MERGES: &str = "merges blocks and collects no pages";
 const NO_SPARE: &str = "replaces no bad blocks, only \"page\" does";
@@ -290,6 +306,46 @@ pub(super) const EXCLUSIONS: &[Exclusion] = &[
     ),
     usual(With::AboveZero(SUSPENDS), MULTI_PLANE, PAUSES),
     usual(With::AboveZero(SUSPENDS), "scheduling.channel", PAUSES),
+    // What only some links, rules and conditions use.
+    unused(NO_PAIRS, "host.queue_pair_weights", ONE_PAIR),
+    unused(NO_PAIRS, "host.queue_pair_classes", ONE_PAIR),
+    unused(NO_PAIRS, "host.class_weights", ONE_PAIR),
+    unused(NO_PAIRS, "host.queue_pair_depth", ONE_PAIR),
+    unused(NO_LINK, "host.read_command_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.write_command_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.write_acknowledge_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.flush_command_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.trim_command_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.trim_range_ns", NO_COMMANDS),
+    unused(NO_LINK, "host.write_zeroes_command_ns", NO_COMMANDS),
+    unused(
+        NO_LINK,
+        "host.interrupt_ns",
+        "has no interrupts, completions are seen at once",
+    ),
+    unused(
+        NO_DRAW,
+        "collection.victim_choices",
+        "draws no victims; \"d_choices\" does",
+    ),
+    unused(
+        With::Without(BACKGROUND),
+        "collection.background_idle_ns",
+        "does not collect in idle time",
+    ),
+    unused(NO_SUSPENDS, "timing.suspend_ns", NO_PAUSE),
+    unused(NO_SUSPENDS, "timing.resume_ns", NO_PAUSE),
+    unused(NO_SUSPENDS, "timing.suspend_progress_ns", NO_PAUSE),
+    unused(
+        NOT_WORN,
+        "wear.worn_erase_count",
+        "begins without erases; \"worn\" begins with them",
+    ),
+    unused(
+        NOT_WORN,
+        "wear.worn_erase_spread",
+        "begins without erases; \"worn\" begins with them",
+    ),
     // What is there before the first request, and what a loss of power leaves.
     usual(is("condition", &["fresh"]), occupancy::FILLED, EMPTY),
     usual(is("condition", &["fresh"]), occupancy::ORDER, EMPTY),

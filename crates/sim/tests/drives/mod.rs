@@ -282,6 +282,9 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (order, suspends) = if in_order { Default::default() } else { order };
             let may_combine = (planes > 1 && !plane_mode, plane_mode);
             let (order, registers) = with_registers(order, registers, in_order, may_combine);
+            let pauses = order.contains("suspends_per_operation")
+                && !order.contains("suspends_per_operation = 0");
+            let suspends = if pauses { suspends } else { String::new() };
             // One more open block needs more spare space.
             let (ratio, hot) = match (is_hot_apart, has_map) {
                 (true, _) => ("0.72", "temperature_classes = 3\n"),
