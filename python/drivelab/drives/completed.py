@@ -32,8 +32,8 @@ class Completed:
 
     @property
     def bytes(self) -> int:
-        """Return the bytes that they moved or trimmed."""
-        return sum(part.bytes for part in self.operations)
+        """Return the bytes that reads and writes moved; trims and write zeroes move none."""
+        return sum(part.bytes for part in (self.read, self.write) if part is not None)
 
     @property
     def latency_ns_mean(self) -> float:
@@ -48,7 +48,7 @@ class Completed:
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
-        """These bytes over the duration."""
+        """The moved bytes over the duration."""
         return self.bytes * 1e9 / self.duration_ns
 
     @property

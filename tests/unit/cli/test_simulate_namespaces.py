@@ -137,6 +137,8 @@ def test_zeroes_and_trims_of_several_ranges_are_operations_of_their_own(
     assert trims["ranges_per_trim"] == 8
     trim = trims["operations"]["trim"]
     assert trim["bytes"] == 8 * 4096 * trim["requests"]
+    # Neither moves data.
+    assert (zeroes["bytes"], trims["bytes"], trims["bandwidth_bytes_per_second"]) == (0, 0, 0.0)
     assert main(["simulate", DRIVE, "--scenario", str(scenario)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "writes sent as writes of zeroes" in text
