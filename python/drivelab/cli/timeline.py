@@ -19,7 +19,7 @@ from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, file_of_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
-from drivelab.units import format_duration_ns
+from drivelab.units import format_duration_ns, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -162,6 +162,8 @@ def _one_request(
             f"the request takes {len(operations)} flash operations; a diagram shows at most "
             f"{MAX_OPERATIONS}: use a smaller --record"
         )
+    if not operations:
+        raise UsageError(_without_operation(args, drive))
     table = stages(operations)
     end_ns = duration_ns(table)
     values = {
@@ -176,6 +178,20 @@ def _one_request(
     }
     title = describe(args.op, args.record, len(operations), end_ns)
     return values, table, _Drawing(title, work)
+
+
+def _without_operation(args: argparse.Namespace, drive: SimulatedDrive) -> str:
+    """Return why a request needs no flash operation, and what to draw instead."""
+    if args.op == "read":
+        why = "the drive has no data there to read from the flash"
+    elif "zones" in drive.preset:
+        why = "the drive refuses it, as its first zone is full or it is no whole page"
+    else:
+        why = "the drive keeps the data in memory"
+    return (
+        f"there is no flash operation in a {args.op} of {format_size(args.record)} at the start "
+        f"of the drive: {why}; draw a span of a run, --for with a workload or --scenario"
+    )
 
 
 def _span_of_a_run(

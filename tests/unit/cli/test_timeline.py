@@ -226,6 +226,28 @@ def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys)
     assert "there is no flash operation from 1.00 s to 1.00 s of the run: name another" in said
 
 
+@pytest.mark.parametrize(
+    ("drive", "op", "why"),
+    [
+        ("zones", "write", "a write of 64 KiB at the start of the drive: the drive refuses it"),
+        ("zn540", "read", "a read of 64 KiB at the start of the drive: the drive has no data"),
+    ],
+)
+def test_request_without_a_flash_operation_is_refused(
+    drive: str, op: str, why: str, tmp_path: Path, capsys
+) -> None:
+    path = Path(__file__).parents[3] / "examples" / f"{drive}.toml"
+    for ending in (".svg", ".html"):
+        out = tmp_path / f"t{ending}"
+        words = ["timeline", str(path), "--op", op, "--record", "64KiB", "-o", str(out)]
+        assert cli.main(words) == 2
+        said = capsys.readouterr().err
+        assert f"there is no flash operation in {why}" in said
+        assert "; draw a span of a run, --for with a workload or --scenario" in said
+        assert said.count("\n") == 1
+        assert not out.exists()
+
+
 def test_cores_have_lanes_where_the_firmware_takes_time(small, tmp_path: Path, capsys) -> None:
     table = "[firmware]\ntime = 'fixed'\ncores = 2\ncommand_ns = 7_000\n"
     path = small("x25m-yoo2014", table)
