@@ -7,16 +7,47 @@ from typing import Any, Final
 
 from drivelab.cli.courses import line
 
-# Reasons to refuse a command, in the order in which they are printed.
+# What was refused, of one command and of several, in the order in which it is printed.
 REASONS: Final = {
-    "refused_not_at_pointer": "did not write at the write pointer of their zone",
-    "refused_full": "wrote to a full zone",
-    "refused_across_end": "went past the end of their zone",
-    "refused_too_many_active": "would have made too many zones active",
-    "refused_too_many_open": "would have opened too many zones",
-    "refused_transition": "opened or closed a zone in a state that forbids it",
-    "refused_invalid": "were neither writes of whole pages nor appends",
+    "refused_not_at_pointer": (
+        "a write away from the write pointer of its zone",
+        "writes away from the write pointer of their zone",
+    ),
+    "refused_full": ("a write to a full zone", "writes to full zones"),
+    "refused_across_end": (
+        "a read or write past the end of its zone",
+        "reads or writes past the end of their zone",
+    ),
+    "refused_too_many_active": (
+        "a write or open above the limit of active zones",
+        "writes or opens above the limit of active zones",
+    ),
+    "refused_too_many_open": (
+        "a write or open above the limit of open zones",
+        "writes or opens above the limit of open zones",
+    ),
+    "refused_transition": (
+        "an open or close that its zone's state forbids",
+        "opens or closes that their zone's state forbids",
+    ),
+    "refused_invalid": (
+        "a write of less than whole pages, or an invalid append",
+        "writes of less than whole pages, or invalid appends",
+    ),
 }
+_FEWER: Final = "Write to fewer zones at the same time (docs/zones.md)."
+# What to change, by the most frequent reason.
+_ADVICE: Final = {
+    "refused_invalid": (
+        "Writes have to be whole pages of the drive (geometry.page_size_bytes): set "
+        "write_size_bytes of the stream, or --write-size, to a multiple of that (docs/zones.md)."
+    ),
+    "refused_too_many_active": _FEWER,
+    "refused_too_many_open": _FEWER,
+}
+_SEQUENTIALLY: Final = (
+    "A drive with zones must be written sequentially: a stream with zones does so (docs/zones.md)."
+)
 
 
 def refusal_caution(counts: Mapping[str, Any]) -> str | None:
@@ -31,14 +62,20 @@ def refusal_caution(counts: Mapping[str, Any]) -> str | None:
     if not refused:
         return None
     most = max(REASONS, key=lambda reason: counts[reason])
-    commands = "1 command" if refused == 1 else f"{refused:,} commands"
-    which = REASONS[most]
-    if counts[most] < refused:
-        which = f"most of them {which}"
-    return (
-        f"the drive refused {commands}: {which}. They moved no data and count as trims. A drive "
-        "with zones must be written sequentially: a stream with zones does so (docs/zones.md)."
-    )
+    which = _counted(most, counts[most])
+    if refused == 1:
+        commands, moved = "1 command", "It moved no data and counts as a trim."
+    else:
+        commands, moved = f"{refused:,} commands", "They moved no data and count as trims."
+        if counts[most] < refused:
+            share = "most" if 2 * counts[most] > refused else "many"
+            which = f"{share} of them {which}"
+    return f"the drive refused {commands}: {which}. {moved} {_ADVICE.get(most, _SEQUENTIALLY)}"
+
+
+def _counted(reason: str, count: int) -> str:
+    one, several = REASONS[reason]
+    return one if count == 1 else several
 
 
 def zone_lines(counts: Mapping[str, Any]) -> Iterator[str]:
@@ -65,6 +102,6 @@ def zone_lines(counts: Mapping[str, Any]) -> Iterator[str]:
         parts.append(f"{counts['drive_closes']:,} closed by the drive")
     if parts:
         yield line("", ", ".join(parts))
-    for key, words in REASONS.items():
+    for key in REASONS:
         if counts[key]:
-            yield line("", f"{counts[key]:,} refused: {words}")
+            yield line("", f"{counts[key]:,} refused: {_counted(key, counts[key])}")

@@ -41,17 +41,37 @@ def test_refusals_are_reported_by_their_reason() -> None:
     counts = {**COUNTS, "refused_full": 2, "refused_not_at_pointer": 7, "refused_commands": 9}
     lines = list(zone_lines(counts))
     assert lines[-2:] == [
-        "          7 refused: did not write at the write pointer of their zone",
-        "          2 refused: wrote to a full zone",
+        "          7 refused: writes away from the write pointer of their zone",
+        "          2 refused: writes to full zones",
     ]
     every = {**COUNTS, **dict.fromkeys(REASONS, 1_000_000), "refused_commands": 7_000_000}
     assert max(map(len, zone_lines(every))) <= 80
     caution = refusal_caution(counts)
     assert caution is not None
-    assert caution.startswith("the drive refused 9 commands: most of them did not write at")
+    assert caution.startswith("the drive refused 9 commands: most of them writes away from the")
     one = refusal_caution({**COUNTS, "refused_full": 1, "refused_commands": 1})
     assert one is not None
-    assert one.startswith("the drive refused 1 command: wrote to a full zone")
+    assert one.startswith("the drive refused 1 command: a write to a full zone. It moved no data")
+    assert list(zone_lines({**COUNTS, "refused_full": 1}))[-1].endswith(
+        " 1 refused: a write to a full zone"
+    )
+
+
+def test_the_caution_says_what_to_change_by_the_reason() -> None:
+    def caution(reason: str) -> str | None:
+        return refusal_caution({**COUNTS, reason: 996, "refused_commands": 996})
+
+    full = caution("refused_full")
+    assert full is not None
+    assert full.startswith("the drive refused 996 commands: writes to full zones. They moved no")
+    assert "a stream with zones does so" in full
+    invalid = caution("refused_invalid")
+    assert invalid is not None
+    assert "whole pages of the drive (geometry.page_size_bytes): set write_size_bytes" in invalid
+    assert "a stream with zones does so" not in invalid
+    active = caution("refused_too_many_active")
+    assert active is not None
+    assert active.endswith("Write to fewer zones at the same time (docs/zones.md).")
 
 
 def answer_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
