@@ -25,6 +25,7 @@ from drivelab.drives.simulated.asked import (
     settled_by,
     streams_of,
 )
+from drivelab.drives.simulated.filled import filled_words
 from drivelab.drives.simulated.namespaces import namespaces_json
 from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.drives.simulated.simulation import (
@@ -348,7 +349,7 @@ class SimulatedDrive(ClosedOnExit):
             "drive": self.name,
             "kind": self.kind,
             "condition": self.condition,
-            "occupancy": drive._core.filled_words(),
+            "occupancy": filled_words(drive._core.filled_words(), drive.preset),
             "from_state": None if from_state is None else str(from_state),
             "capacity_bytes": self.capacity_bytes,
             "config_hash": drive._core.config_hash,

@@ -86,6 +86,28 @@ def test_unlike_members_are_shown_with_what_is_left_over(capsys) -> None:
     assert len(values["members"]) == 4
 
 
+def test_data_of_unlike_members_are_said_without_the_numbers_of_one(capsys) -> None:
+    def said(order: str, filled: float) -> str:
+        occupancy = f'[occupancy]\nfilled = {filled}\norder = "{order}"\n'
+        stream = '[[stream]]\nname = "a"\nqueue_depth = 1\n'
+        Path("part.toml").write_text(f"requests = 50\n{occupancy}{stream}")
+        return str(simulated(capsys, "--scenario", "part.toml")["occupancy"])
+
+    assert said("in_order", 0.25).endswith(" hold data on each member")
+    unlike = FIVE.replace('"small"', '["small", "other", "small", "small"]')
+    other = SMALL.read_text().replace("2_147_483_648", "2_281_701_376")
+    Path("other.toml").write_text(other)
+    Path("five.toml").write_text(unlike.replace("members = 4\n", ""))
+    assert said("in_order", 0.25) == "the first 25 % of the pages of each member hold data"
+    drawn = "25 % of the pages of each member, drawn at random, hold data"
+    assert said("random", 0.25) == drawn
+    assert said("random", 1) == "all pages of each member hold data"
+    Path("other.toml").write_text(f"{other}[occupancy]\nfilled = 0.5\norder = 'random'\n")
+    assert simulated(capsys, "--requests", "50")["occupancy"] == (
+        "each member holds data as its own [occupancy] says"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
