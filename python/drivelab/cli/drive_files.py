@@ -126,6 +126,7 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "drive": f"sim:{path}",
         "file": str(path),
+        "condition": result.condition,
         "imported": [{"setting": name, "keys": keys} for name, keys in result.used.items()],
         "without_counterpart": [
             {"setting": name, "reason": reason} for name, reason in result.unused.items()
@@ -238,7 +239,7 @@ def made_text(answer: Mapping[str, Any]) -> str:
 
 def imported_text(answer: Mapping[str, Any]) -> str:
     """Return what was written, and what became of each setting."""
-    lines = [f"wrote {answer['file']}; measure it with `drivelab measure {answer['drive']}`"]
+    lines = [f"wrote {answer['file']}; {_measured_by(answer)}"]
     lines += ["", f"{len(answer['imported'])} settings were taken over"]
     width = max(len(each["setting"]) for each in answer["imported"])
     lines += [
@@ -252,3 +253,15 @@ def imported_text(answer: Mapping[str, Any]) -> str:
     lines += ["", f"{len(answer['assumed'])} values are assumed, because no setting gives them"]
     lines += [f"  {each['key']:<{width}}  {each['reason']}" for each in answer["assumed"]]
     return "\n".join(lines)
+
+
+def _measured_by(answer: Mapping[str, Any]) -> str:
+    """Return a command that measures an imported drive; one without data answers no reads."""
+    command = f"drivelab measure {answer['drive']}"
+    if answer["condition"] != "fresh":
+        return f"measure it with `{command}`"
+    return (
+        f"measure writes with `{command} --write-ratio 1`. Reads need data, and "
+        'Enabled_Preconditioning is false: for reads change `condition = "fresh"` in '
+        f'{answer["file"]} to `condition = "filled"`'
+    )

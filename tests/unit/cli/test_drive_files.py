@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,26 @@ def test_an_array_is_not_written_where_its_member_is_another(
 def imported(capsys, changes: dict[str, str | None] | None = None) -> dict[str, Any]:
     Path("ssdconfig.xml").write_text(ssdconfig(changes))
     return answer(capsys, "import", "ssdconfig.xml", "-o", "drive.toml", "--force")
+
+
+@pytest.mark.parametrize("is_written", ["true", "false"])
+def test_what_an_import_advises_works(is_written: str, capsys) -> None:
+    changes = {"Enabled_Preconditioning": is_written}
+    assert imported(capsys, changes)["condition"] == (
+        "preconditioned" if is_written == "true" else "fresh"
+    )
+    assert cli.main(["drives", "import", "ssdconfig.xml", "-o", "drive.toml", "--force"]) == 0
+    said = capsys.readouterr().out.partition("\n\n")[0].replace("\n", " ")
+    words = said.split("`drivelab ")[1].partition("`")[0].split()
+    few = ["--requests", "50"]
+    assert cli.main([*words, *few]) == 0
+    if is_written == "false":
+        found = re.search("`(condition = [^`]+)` in drive.toml to `(condition = [^`]+)`", said)
+        assert found is not None
+        text = Path("drive.toml").read_text()
+        assert found[1] in text
+        Path("drive.toml").write_text(text.replace(found[1], found[2]))
+    assert cli.main(["measure", "sim:drive.toml", *few]) == 0
 
 
 def test_an_imported_drive_is_the_one_described(capsys) -> None:

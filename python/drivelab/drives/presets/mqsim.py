@@ -79,6 +79,8 @@ class Imported:
         By setting, why it became no key.
     assumed
         By key, the reason for a value that no setting gives.
+    condition
+        The preset's condition.
     is_written
         Whether MQSim fills the drive before the first request.
     """
@@ -87,6 +89,7 @@ class Imported:
     used: dict[str, list[str]]
     unused: dict[str, str]
     assumed: dict[str, str]
+    condition: str
     is_written: bool
 
 
@@ -421,7 +424,8 @@ class _Conversion:
             # The error's line numbers are those of a preset that the user does not have.
             raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
         is_written = self._boolean("Enabled_Preconditioning")
-        return Imported(text, self.used, unused, self.assumed, is_written)
+        condition = self.values["condition"][0]
+        return Imported(text, self.used, unused, self.assumed, condition, is_written)
 
     def _shortage(self, error: ImpossibleValueError) -> str:
         """Return what leaves collection too little space, and what to change, in MQSim's units."""
