@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.cli.courses import LABEL, line
 from drivelab.cli.terminal import in_lines, show
 from drivelab.cli.trace_options import measured_trace_of
 from drivelab.errors import RunError, UsageError
@@ -64,27 +65,53 @@ def simulate(args: argparse.Namespace) -> int:
         _prepared(workload, (config, content), place, each, len(flows))
         for place, each in enumerate(flows)
     ]
+    for one in prepared:
+        _refuse_beyond_list(args, one)
     results = [_result(args, one) for one in prepared]
     if args.json:
         print(json.dumps({"scenarios": results}, indent=2))
         return 0
-    from drivelab.cli.simulate_text import text
+    show(_text(results, workload.name))
+    return 0
 
+
+def _text(results: list[dict[str, Any]], name: str) -> str:
+    """Return the scenarios as a text; a note on each of several is printed once, first."""
+    from drivelab.cli.simulate_text import COLUMNS, text
+    from drivelab.cli.trace_text import in_width
+
+    first = results[0]["notes"]
+    common = [
+        note
+        for note in (first if len(results) > 1 else [])
+        if all(note in each["notes"] for each in results)
+    ]
     said = []
+    if common:
+        lines = [line("scenarios", f"all {len(results)} of {in_lines(name)}")]
+        for note in in_lines(_named(common)):
+            lines += in_width("", note, label_width=LABEL, columns=COLUMNS)
+        said.append("\n".join(lines))
     for each in results:
-        notes = [f"MQSim's files: {note}" for note in each["notes"]]
+        notes = _named([note for note in each["notes"] if note not in common])
         title, values = in_lines(each["scenario"]), in_lines(each["simulation"])
         said.append(text(values, title=title, notes=in_lines(notes)))
-    show("\n\n".join(said))
-    return 0
+    return "\n\n".join(said)
+
+
+def _named(notes: list[str]) -> list[str]:
+    return [f"MQSim's files: {note}" for note in notes]
 
 
 def _read(config: Path, workload: Path) -> tuple[list[list[Flow]], bytes]:
     from drivelab.drives.presets.mqsim_flows import read_workload
+    from drivelab.drives.presets.mqsim_xml import file_of
     from drivelab.named_file import read_file
 
     content = read_file(config, "MQSim's ssdconfig.xml", _MOST_BYTES, "name MQSim's ssdconfig.xml")
     asked = read_file(workload, "MQSim's workload.xml", _MOST_BYTES, "name MQSim's workload.xml")
+    if (file_of(content), file_of(asked)) == ("workload.xml", "ssdconfig.xml"):
+        raise UsageError(f"the two files are swapped: write --mqsim {workload} {config}")
     try:
         return read_workload(asked), content
     except UsageError as error:
@@ -123,7 +150,8 @@ def _prepared(
     flows: list[Flow],
     count: int,
 ) -> _Prepared:
-    from drivelab.drives.presets.mqsim_scenario import facts_of, translated
+    from drivelab.drives.presets.mqsim_facts import facts_of
+    from drivelab.drives.presets.mqsim_scenario import translated
     from drivelab.drives.presets.source import PresetSource
 
     path = config[0]
@@ -138,6 +166,24 @@ def _prepared(
         raise UsageError(f"{where}: {error}") from error
     notes = [*sent.notes, *_unexpected(made)]
     return _Prepared(title, where, source, sent, notes)
+
+
+def _refuse_beyond_list(args: argparse.Namespace, one: _Prepared) -> None:
+    """Refuse to count more requests than the traces of a scenario have."""
+    if args.requests is None and args.warmup_requests is None:
+        return
+    # A flow that draws its requests has no number of them.
+    listed = [stream.requests for stream in one.sent.scenario.streams()]
+    if None in listed:
+        return
+    total = sum(count or 0 for count in listed)
+    requests, warmup = args.requests or 1, args.warmup_requests or 0
+    if warmup + requests > total:
+        options = {"--requests": args.requests, "--warmup-requests": warmup}
+        asked = " and ".join(f"{name} {count}" for name, count in options.items() if count)
+        raise UsageError(
+            f"{one.where}: its traces have {total:,} requests, too few for {asked}; give less"
+        )
 
 
 def _result(args: argparse.Namespace, one: _Prepared) -> dict[str, Any]:
@@ -170,11 +216,13 @@ def _result(args: argparse.Namespace, one: _Prepared) -> dict[str, Any]:
 
 
 def _unexpected(made: Imported) -> list[str]:
-    """Return settings of the drive that became nothing and are not on the importer's page."""
+    """Return settings that became nothing: those not on the importer's page, and unusual values."""
     from drivelab.drives.presets.mqsim_words import WITHOUT_COUNTERPART
 
     return [
-        f"{name}: {why}" for name, why in made.unused.items() if name not in WITHOUT_COUNTERPART
+        f"{name} {made.unusual[name]}: {why}" if name in made.unusual else f"{name}: {why}"
+        for name, why in made.unused.items()
+        if name in made.unusual or name not in WITHOUT_COUNTERPART
     ]
 
 

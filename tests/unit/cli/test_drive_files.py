@@ -388,6 +388,17 @@ ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>
             "allowed: a whole number from 1 to 1048576",
         ),
         (
+            {"Data_Cache_Capacity": "99999999999999999999"},
+            "Data_Cache_Capacity is '99999999999999999999'",
+            "allowed: a whole number from 0 to 999999999999999999",
+        ),
+        (
+            {"CMT_Capacity": "0"},
+            "CMT_Capacity 0 holds no entry of the map",
+            "allowed: at least 7 bytes, those of an entry, or Ideal_Mapping_Table true for the "
+            "whole map",
+        ),
+        (
             {"Overprovisioning_Ratio": "0"},
             "Overprovisioning_Ratio 0 leaves 0 spare pages",
             "raise Overprovisioning_Ratio to at least 0.102",

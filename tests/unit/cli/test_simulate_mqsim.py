@@ -161,3 +161,111 @@ def test_what_is_otherwise_than_in_mqsim_is_said(capsys) -> None:
     (stream,) = answer["simulation"]["streams"]
     whole = answer["simulation"]["capacity_bytes"]
     assert 0 < stream["range_bytes"] < whole / 2
+
+
+def test_a_drive_that_mqsim_does_not_fill_starts_otherwise(capsys) -> None:
+    def notes(drive: dict[str, str | None], *flows: dict[str, str | None]) -> str:
+        Path("requests.trace").write_text("1000 0 0 16 0\n3000 0 16 16 0\n")
+        drive = {"Ideal_Mapping_Table": "false", **drive}
+        (answer,) = answers(capsys, written(list(flows), drive=drive))
+        flash = answer["simulation"]["flash"]
+        # The map of this drive fits, so every entry is found.
+        assert flash["map_misses"] == 0
+        assert flash["map_hits"] > 0
+        return "\n".join(answer["notes"])
+
+    unwritten: dict[str, str | None] = {"Enabled_Preconditioning": "false"}
+    whole, trace = {"Average_Request_Size": "16"}, {"File_Path": "requests.trace"}
+    cached = "CMT_Capacity: as many entries of the map as fit are cached at the start here"
+    filled = "Enabled_Preconditioning: the whole drive holds data here, because flows read"
+    said = notes(unwritten, whole)
+    assert cached in said
+    assert filled in said
+    assert filled in notes(unwritten, trace)
+    assert filled not in notes(unwritten, {**whole, "Read_Percentage": "100"})
+    writes = notes(unwritten, {**whole, "Read_Percentage": "0"})
+    assert cached in writes
+    assert filled not in writes
+    said = notes({"Enabled_Preconditioning": "true"}, whole)
+    assert cached not in said
+    assert filled not in said
+
+
+def test_words_of_the_drive_without_an_effect_are_named_if_they_are_unusual(capsys) -> None:
+    unusual: dict[str, str | None] = {
+        "Preemptible_GC_Enabled": "true",
+        "CMT_Sharing_Mode": "EQUAL_PARTITIONING",
+        "Data_Cache_Sharing_Mode": "EQUAL_PARTITIONING",
+        "CMD_Suspension_Support": "PROGRAM_ERASE",
+        "Caching_Mechanism": "SIMPLE",
+    }
+    (answer,) = answers(capsys, written([{}], drive=unusual))
+    for name, value in unusual.items():
+        assert any(note.startswith(f"{name} {value}: ") for note in answer["notes"]), name
+    usual: dict[str, str | None] = {
+        "Preemptible_GC_Enabled": "false",
+        "Caching_Mechanism": "ADVANCED",
+    }
+    (answer,) = answers(capsys, written([{}], drive=usual))
+    assert not any(note.partition(" ")[0] in unusual for note in answer["notes"])
+
+
+def test_what_is_true_of_every_scenario_is_printed_once(capsys) -> None:
+    assert cli.main(written([{}], [{"Intensity": "7"}], [{}])) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("scenarios all 3 of workload.xml\n")
+    assert printed.count("Preemptible_GC_Enabled") == 1
+    before, first, second, third = printed.split("scenario  workload.xml, IO_Scenario")
+    assert "Preemptible_GC_Enabled" in before
+    assert ["Intensity" in each for each in (before, first, second, third)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["--requests", "3"], "--requests 3"),
+        (["--warmup-requests", "2"], "--warmup-requests 2"),
+        (["--requests", "1", "--warmup-requests", "2"], "--requests 1 and --warmup-requests 2"),
+    ],
+)
+def test_more_requests_than_a_later_trace_has_are_refused_before_anything_runs(
+    words: list[str], asked: str, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a scenario was simulated")
+
+    monkeypatch.setattr("drivelab.drives.simulated.drive.SimulatedDrive.simulate", never)
+    Path("requests.trace").write_text("1000 0 0 8 1\n3000 0 16 8 1\n")
+    assert cli.main([*written([{}], [{"File_Path": "requests.trace"}]), *words]) == 2
+    refused = capsys.readouterr().err
+    said = f"IO_Scenario 2: its traces have 2 requests, too few for {asked}; give less"
+    assert said in refused
+    assert refused.count("\n") == 1
+
+
+def test_the_remedy_for_a_bad_trace_works(capsys) -> None:
+    Path("requests.trace").write_text("1000 0 0 8 1\nbad\n3000 0 16 8 1\n")
+    words = written([{"File_Path": "requests.trace"}])
+    assert cli.main(words) == 2
+    refused = capsys.readouterr().err
+    assert "or name the right --format" not in refused
+    assert refused.endswith("-o FILE` and name FILE in File_Path\n")
+    remedy = refused.split("`drivelab ")[1].partition("`")[0]
+    assert cli.main(remedy.replace("FILE", "good.trace").split()) == 0
+    capsys.readouterr()
+    (answer,) = answers(capsys, written([{"File_Path": "good.trace"}]))
+    assert answer["simulation"]["counted_requests"] == 2
+
+
+def test_swapped_files_are_said_to_be_swapped(capsys) -> None:
+    command, option, config, workload_file = written([{}])
+    assert cli.main([command, option, workload_file, config]) == 2
+    refused = capsys.readouterr().err
+    assert refused.endswith(f"swapped: write --mqsim {config} {workload_file}\n")
+    assert cli.main([command, option, config, config]) == 2
+    assert "it is MQSim's ssdconfig.xml, not its workload.xml" in capsys.readouterr().err

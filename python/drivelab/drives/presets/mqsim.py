@@ -18,6 +18,7 @@ from drivelab.drives.presets.mqsim_words import (
     KNOWN,
     ORDERS,
     SWITCHES,
+    USUAL,
     VICTIMS,
     WITHOUT_COUNTERPART,
 )
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _ROOT: Final = "Execution_Parameter_Set"
 _SETS: Final = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set")
 _MOST_TEXT: Final = 200
+#: Whole numbers have at most 18 digits.
+_MOST_NUMBER: Final = 10**18 - 1
 
 _KEY: Final = re.compile(r"[a-z_]+\.[a-z_]+")
 _SHORTAGE: Final = re.compile(r"leaves \d+ spare pages but collection needs \d+")
@@ -77,6 +80,8 @@ class Imported:
         By setting, the keys that it became.
     unused
         By setting, why it became no key.
+    unusual
+        By setting that became no key but is not as usual, its value.
     assumed
         By key, the reason for a value that no setting gives.
     condition
@@ -88,6 +93,7 @@ class Imported:
     toml_text: str
     used: dict[str, list[str]]
     unused: dict[str, str]
+    unusual: dict[str, str]
     assumed: dict[str, str]
     condition: str
     is_written: bool
@@ -285,7 +291,13 @@ class _Conversion:
             return
         self._set("mapping.scheme", "demand_cached_page", "Address_Mapping", "Ideal_Mapping_Table")
         capacity = self._integer("CMT_Capacity")
-        entries = max(1, capacity // self._entry_bytes())
+        least = self._entry_bytes()
+        if capacity < least:
+            raise UsageError(
+                f"CMT_Capacity {capacity} holds no entry of the map; allowed: at least {least} "
+                "bytes, those of an entry, or Ideal_Mapping_Table true for the whole map"
+            )
+        entries = capacity // least
         self._set("mapping.cached_entries", entries, "CMT_Capacity")
 
     def _entry_bytes(self) -> int:
@@ -424,8 +436,19 @@ class _Conversion:
             # The error's line numbers are those of a preset that the user does not have.
             raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
         is_written = self._boolean("Enabled_Preconditioning")
-        condition = self.values["condition"][0]
-        return Imported(text, self.used, unused, self.assumed, condition, is_written)
+        return Imported(
+            text,
+            self.used,
+            unused,
+            {
+                name: self.settings[name]
+                for name, usual in USUAL.items()
+                if name in unused and self.settings[name].upper() not in usual
+            },
+            self.assumed,
+            condition=self.values["condition"][0],
+            is_written=is_written,
+        )
 
     def _shortage(self, error: ImpossibleValueError) -> str:
         """Return what leaves collection too little space, and what to change, in MQSim's units."""
@@ -510,7 +533,7 @@ class _Conversion:
                 raise ValueError(text)
             return int(text)
 
-        allowed = f"from 1 to {most}" if most is not None else "of at least 0"
+        allowed = f"from 1 to {most}" if most is not None else f"from 0 to {_MOST_NUMBER}"
         return int(self._read(setting, parse, f"a whole number {allowed}"))
 
     def _number(self, setting: str, least: float, most: float) -> float:

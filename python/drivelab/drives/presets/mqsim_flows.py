@@ -308,8 +308,7 @@ class _Settings:
                 raise ValueError(text)
             return int(text)
 
-        limit = f" to {most}" if most < _MOST else ""
-        return int(self._read(setting, parse, f"a whole number from {least}{limit}"))
+        return int(self._read(setting, parse, f"a whole number from {least} to {most}"))
 
     def _percent(self, setting: str, least: int, most: int = 100) -> float:
         return float(self._number(setting, least, most))

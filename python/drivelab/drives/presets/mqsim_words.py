@@ -29,6 +29,14 @@ WITHOUT_COUNTERPART: Final = {
     "Block_PE_Cycles_Limit": "blocks do not wear out",
     "Page_Metadat_Capacity": "only user data crosses the channel",
 }
+#: For some of them, the words that change nothing: as in MQSim's own file, or as the drive is here.
+USUAL: Final = {
+    "Caching_Mechanism": ("ADVANCED",),
+    "Data_Cache_Sharing_Mode": ("SHARED",),
+    "CMT_Sharing_Mode": ("SHARED",),
+    "Preemptible_GC_Enabled": ("FALSE",),
+    "CMD_Suspension_Support": ("NONE", "ERASE"),
+}
 _REGISTER: Final = "Page_Capacity x 1000 / (Channel_Transfer_Rate x Flash_Channel_Width)"
 BITS: Final = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 #: For keys that combine several settings: the formula.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
 from drivelab.errors import UsageError
 
+#: MQSim's files, by their outermost elements.
+FILES: Final = {
+    "Execution_Parameter_Set": "ssdconfig.xml",
+    "MQSim_IO_Scenarios": "workload.xml",
+}
 MOST_ELEMENTS: Final = 20_000
 _DEEPEST: Final = 5
+_BEGINNING_BYTES: Final = 4096
 _MOST_TEXT: Final = 2000
 
 
@@ -59,6 +66,8 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
+        if not path and name != root and name in FILES:
+            raise UsageError(f"it is MQSim's {FILES[name]}, not its {file}; name that one")
         if not path and name != root:
             raise UsageError(f"its outermost element is {name!r:.60}, not {root}")
         line = parser.CurrentLineNumber
@@ -76,18 +85,36 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
         if len(path[-1].text) < _MOST_TEXT:
             path[-1].text += more
 
-    def refuse_doctype(*_: object) -> None:
-        raise UsageError(f"it declares a document type, which no {file} does")
-
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text
     # A document type could declare entities that expand without end or read other files.
-    parser.StartDoctypeDeclHandler = refuse_doctype
+    parser.StartDoctypeDeclHandler = _refuse_doctype
     _parse(parser, content, file)
     return top[0]
+
+
+def file_of(content: bytes) -> str | None:
+    """Return which of MQSim's files this is by its outermost element; ``None`` for another."""
+    found: list[str] = []
+
+    def start(name: str, _: dict[str, str]) -> None:
+        if not found:
+            found.append(name)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    # What is wrong with it is said where it is read.
+    with suppress(expat.ExpatError, LookupError, ValueError, UsageError):
+        parser.Parse(content[:_BEGINNING_BYTES], False)
+    return FILES.get(found[0]) if found else None
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise UsageError("it declares a document type, which no file of MQSim's does")
 
 
 def _parse(parser: expat.XMLParserType, content: bytes, file: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mqsim_file import RECORDED, SYNTHETIC, workload
 
+from drivelab.drives.presets.mqsim_facts import DriveFacts
 from drivelab.drives.presets.mqsim_flows import (
     OF_EVERY_FLOW,
     OF_RECORDED_FLOWS,
@@ -17,7 +18,6 @@ from drivelab.drives.presets.mqsim_flows import (
     read_workload,
 )
 from drivelab.drives.presets.mqsim_scenario import (
-    DriveFacts,
     Translated,
     condition_of,
     translated,
@@ -137,8 +137,9 @@ def test_a_trace_is_sent_as_often_and_as_far_as_is_said(tmp_path: Path, monkeypa
     # As in MQSim, a trace that is repeated is sent whole; that is said where a share was asked for.
     assert rows(Relay_Count="2", Percentage_To_Be_Executed="67") == twice
     repeated: dict[str, str | None] = {"File_Path": "requests.trace", "Relay_Count": "2"}
-    assert made(repeated).notes == []
-    (note,) = made({**repeated, "Percentage_To_Be_Executed": "67"}).notes
+    beyond = made(repeated).notes
+    assert {note.partition(":")[0] for note in beyond} == {"File_Path of flow 1"}
+    (note,) = set(made({**repeated, "Percentage_To_Be_Executed": "67"}).notes) - set(beyond)
     assert note.startswith("Percentage_To_Be_Executed of flow 1: no effect, as in MQSim")
     assert rows(Time_Unit="MICROSECOND")[1].startswith("2000000,")
     # Without a cache for writes they are complete in the flash.
@@ -154,6 +155,26 @@ def test_writes_of_a_trace_are_of_whole_pages_where_nothing_was_written(
     drive = DriveFacts(1 << 30, DRIVE.shape, is_shared=False, whole_bytes=8192)
     ((_, text),) = made({"File_Path": "requests.trace"}, drive=drive).scenario.files
     assert text.splitlines()[1:] == ["0,write,0,16384", "1,read,5120,8192"]
+
+
+def test_requests_of_parts_of_pages_and_beyond_the_drive_are_counted(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drive = DriveFacts(1 << 30, DRIVE.shape, is_shared=False, page_bytes=8192)
+    Path("requests.trace").write_text("1 0 0 16 1\n2 0 2097152 16 1\n3 0 2097144 16 0\n")
+    notes = made({"File_Path": "requests.trace"}, drive=drive).notes
+    beyond, cut, pages = notes
+    assert beyond.startswith("File_Path of flow 1: 1 of 3 requests begin beyond the flow's 1 GiB")
+    assert cut.startswith("File_Path of flow 1: 1 of 3 requests reach beyond the flow's 1 GiB")
+    assert pages.startswith("Page_Capacity: whole pages of 8 KiB cross the channel here; MQSim")
+    assert pages.endswith("take longer here (flow 1, 1 of 3 requests)")
+    flow: dict[str, str | None] = {"Average_Request_Size": "8", "Address_Alignment_Unit": "8"}
+    whole: dict[str, str | None] = {"Average_Request_Size": "32", "Address_Alignment_Unit": "32"}
+    notes = made(flow, whole, flow, drive=drive).notes
+    assert notes[0].endswith("(flow 1, requests of 4 KiB; flow 3, requests of 4 KiB)")
+    Path("requests.trace").write_text("1 0 0 16 1\n2 0 16 32 0\n")
+    assert made({"File_Path": "requests.trace"}, drive=drive).notes == []
 
 
 def test_the_condition_is_that_of_the_flows() -> None:
