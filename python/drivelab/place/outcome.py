@@ -67,10 +67,15 @@ class _Streams(Completed):
     def __init__(self, streams: Sequence[StreamResult], duration_ns: int) -> None:
         self.duration_ns = duration_ns
         self._operations = tuple(part for each in streams for part in each.operations)
+        self._bytes = sum(each.bytes for each in streams)
 
     @property
     def operations(self) -> tuple[OperationResult, ...]:
         return self._operations
+
+    @property
+    def bytes(self) -> int:
+        return self._bytes
 
 
 def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Outcome | None]:

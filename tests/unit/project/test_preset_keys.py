@@ -53,6 +53,15 @@ def test_an_exclusion_is_what_presets_are_refused_with(tmp_path: Path) -> None:
     said = f"allowed: {row.only}, as a drive with [slc] {row.reason}"
     with pytest.raises(UsageError, match=re.escape(said)):
         open_drive(f"sim:{drive}")
-    assert not preset_exclusions("hdd")
+    assert not preset_exclusions("raid0")
+    # Disks have links too.
+    drive.write_text(
+        'base = "spinpoint-m7"\nname = "mine"\nhost.interface = "free"\n'
+        "host.read_command_ns = 5\n",
+        encoding="utf-8",
+    )
+    (row,) = (row for row in preset_exclusions("hdd") if row.key == "host.read_command_ns")
+    with pytest.raises(UsageError, match=re.escape(f"allowed: {row.only}, as")):
+        open_drive(f"sim:{drive}")
     with pytest.raises(UsageError, match="no kind of drive"):
         preset_exclusions("tape")

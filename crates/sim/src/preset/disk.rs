@@ -10,6 +10,7 @@ use super::choices::{BufferPolicy, DriveKind, HostInterface, SeekOrder};
 use super::config::Host;
 use super::document::Entries;
 use super::error::PresetError;
+use super::exclusion;
 use super::host::{COMMANDS_OF_DISKS, link};
 use super::key::{Key, key};
 use super::published::{Published, published};
@@ -219,6 +220,7 @@ impl HddConfig {
 /// Builds the disk from its keys.
 pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
     let keys = Keys::new(entries, DriveKind::Hdd);
+    exclusion::check(&keys)?;
     let cache = cache(&keys)?;
     let keeps_writes = cache.write_cache_bytes > 0;
     let window = keys.integer_or_usual("scheduling.destage_window")?;
