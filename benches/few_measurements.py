@@ -11,7 +11,7 @@ error of the mean latency, of the combination and of each of its members:
                 better: a line to compare with
 
 The table and the picture in docs/images have eight of the drives, without `intel-s3500` and
-`mlc-b`. Measurements end at 600 there, on `x25m` at 1,200.
+`mlc-b`.
 
 It takes hours; `--drives` and `--most` limit it to a part. Each row is saved when it is found, and
 the same command resumes. `--draw` draws the existing rows.
@@ -228,7 +228,10 @@ def drawing(rows: Sequence[Row]) -> str:
             )
         )
     grid = Multiples("few-measurements", "Error by measurements", tuple(figures), columns=2)
-    note = f"grid: of Huang et al. 2011, {PAPER:,} runs of it too; without a word: the combination"
+    note = (
+        f"grid: that of Huang et al. 2011, also of the {PAPER:,} runs. Where a line names no "
+        "estimator, it is the combination of all."
+    )
     return grid_document([grid], "How far off models are by the number of measurements", note)
 
 
