@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 300
 # The least reach twice that: the rest of their source opens, locks, writes or draws.
 LEAST_LINES = 0.2
+# Opened by its name, this format is refused whatever its bytes are; `trace` recognises it.
+REFUSED = "trace-oracle-general"
 
 
 def test_no_reader_breaks_a_promise(tmp_path: Path) -> None:
@@ -31,4 +33,5 @@ def test_no_reader_breaks_a_promise(tmp_path: Path) -> None:
         found = reader["coverage"]
         # Without counters every input looks alike, and nothing but the first is kept.
         assert reader["kept"] > 1, reader
-        assert found["lines_met"] > LEAST_LINES * found["lines"], reader
+        least = 0 if reader["name"] == REFUSED else LEAST_LINES * found["lines"]
+        assert found["lines_met"] > least, reader
