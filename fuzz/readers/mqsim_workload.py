@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from drivelab.drives.presets.mqsim_facts import DriveFacts
 from drivelab.drives.presets.mqsim_flows import read_workload
-from drivelab.drives.presets.mqsim_scenario import DriveFacts, condition_of, translated
+from drivelab.drives.presets.mqsim_scenario import condition_of, translated
 from fuzz.reader import Reader
 
 _DRIVE = DriveFacts(capacity_bytes=1 << 36, shape=(8, 4, 2, 2), is_shared=False)

@@ -56,8 +56,7 @@ def test_an_exclusion_is_what_presets_are_refused_with(tmp_path: Path) -> None:
     assert not preset_exclusions("raid0")
     # Disks have links too.
     drive.write_text(
-        'base = "spinpoint-m7"\nname = "mine"\nhost.interface = "free"\n'
-        "host.read_command_ns = 5\n",
+        'base = "spinpoint-m7"\nname = "mine"\nhost.interface = "free"\nhost.read_command_ns = 5\n',
         encoding="utf-8",
     )
     (row,) = (row for row in preset_exclusions("hdd") if row.key == "host.read_command_ns")
