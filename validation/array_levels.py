@@ -10,7 +10,7 @@ from typing import Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
-from validation.marked_table import replaced
+from validation.marked_table import replaced, row
 
 TARGET: Final = Path(__file__).parent.parent / "docs" / "arrays.md"
 _BEGIN: Final = "<!-- levels: written by `.venv/bin/python -m validation.array_levels` -->\n"
@@ -85,12 +85,12 @@ _COLUMNS: Final = ("array", "random reads, IOPS", "random writes, IOPS", "whole 
 
 def table_text() -> str:
     """Measure every case and write the table."""
-    lines = [_row(*_COLUMNS), "|---|---|---|---|"]
+    lines = [row(*_COLUMNS), "|---|---|---|---|"]
     for case in CASES:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "array.toml"
             path.write_text(case.preset(), encoding="utf-8")
-            lines.append(_row(case.label, *_cells(f"sim:{path}", case)))
+            lines.append(row(case.label, *_cells(f"sim:{path}", case)))
     sentence = (
         f"4 KiB requests at depth {_DEPTH} over the whole array, and writes in order of one row of "
         f"{_CHUNK_BYTES // 1024} KiB chunks each (1 MiB on RAID-1) at depth 4:"
@@ -120,10 +120,6 @@ def write() -> None:
     """Write the table into docs/arrays.md."""
     text = TARGET.read_text(encoding="utf-8")
     TARGET.write_text(with_table(text, table_text()), encoding="utf-8")
-
-
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

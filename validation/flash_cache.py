@@ -10,7 +10,7 @@ from typing import Final
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.scenario import Scenario
-from validation.marked_table import replaced
+from validation.marked_table import replaced, row
 
 _ROOT: Final = Path(__file__).parent.parent
 TARGET: Final = _ROOT / "docs" / "placement.md"
@@ -71,10 +71,10 @@ def _cached(spare: float, kind: str) -> Cached:
 
 def table_text(every: dict[tuple[float, str], Cached]) -> str:
     """Write the table."""
-    lines = [_row("spare space", *KINDS), "|---" + "|---:" * len(KINDS) + "|"]
+    lines = [row("spare space", *KINDS), "|---" + "|---:" * len(KINDS) + "|"]
     for spare in BLOCKS:
         cells = (_cell(every[spare, kind]) for kind in KINDS)
-        lines += [_row(f"{100 * spare:.0f} %", *cells)]
+        lines += [row(f"{100 * spare:.0f} %", *cells)]
     return "\n".join(lines) + "\n"
 
 
@@ -92,10 +92,6 @@ def write() -> None:
     """Write the table into docs/placement.md."""
     text = TARGET.read_text(encoding="utf-8")
     TARGET.write_text(with_table(text, table_text(cached())), encoding="utf-8")
-
-
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

@@ -28,3 +28,8 @@ def replaced(text: str, what: str, marks: tuple[str, str], table: str) -> str:
     if not (found_begin and found_end):
         raise ValueError(f"no {what} in the text; it belongs between {begin}{end}")
     return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def row(*cells: str) -> str:
+    """Return a row of a table in Markdown."""
+    return "| " + " | ".join(cells) + " |"

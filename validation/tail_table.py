@@ -17,7 +17,7 @@ from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.units import format_duration_ns
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
-from validation.marked_table import replaced
+from validation.marked_table import replaced, row
 
 if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
@@ -110,9 +110,9 @@ def paces_text() -> str:
     header = ["victims", "pace", "writes/s", "programs per write"]
     header += [f"writes, {percent:g} %" for percent in _PERCENTS]
     header += [f"reads, {percent:g} %" for percent in _PERCENTS]
-    lines = [_row(*header), "|---|---|" + "---:|" * (len(header) - 2)]
+    lines = [row(*header), "|---|---|" + "---:|" * (len(header) - 2)]
     lines += [
-        _row(f"`{victims}`", f"`{pace}`", *_cells(one)) for (victims, pace), one in paced().items()
+        row(f"`{victims}`", f"`{pace}`", *_cells(one)) for (victims, pace), one in paced().items()
     ]
     return "\n".join(lines) + "\n"
 
@@ -207,13 +207,13 @@ def published_text() -> str:
     """Measure drives under the conditions of published tails and write the table."""
     percents = (99.0, 99.99, 99.9999)
     header = ["drive", "workload", "reads, mean", *(f"{percent:.6g} %" for percent in percents)]
-    lines = [_row(*header, "99.99 % over mean"), "|---|---|" + "---:|" * (len(header) - 1)]
+    lines = [row(*header, "99.99 % over mean"), "|---|---|" + "---:|" * (len(header) - 1)]
     for case in CASES:
         reads = reads_of(case)
         mean = reads.latency_ns_mean
         times = [format_duration_ns(reads.percentile_ns(percent)) for percent in percents]
         ratio = reads.percentile_ns(99.99) / mean
-        lines.append(_row(case.drive, case.words, format_duration_ns(mean), *times, f"{ratio:.2f}"))
+        lines.append(row(case.drive, case.words, format_duration_ns(mean), *times, f"{ratio:.2f}"))
     return "\n".join(lines) + "\n"
 
 
@@ -231,10 +231,6 @@ def write(names: list[str]) -> None:
     for name in names or _TABLES:
         text = TARGET.read_text(encoding="utf-8")
         TARGET.write_text(with_table(text, name, _TABLES[name]()), encoding="utf-8")
-
-
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":
